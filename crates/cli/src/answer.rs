@@ -110,7 +110,7 @@ fn answer<'a>(
 pub(crate) fn lasting<T>(mut ask: impl FnMut() -> Result<T, Unanswered>) -> Result<T, Unanswered> {
     for _ in 1..TRIES {
         match ask() {
-            Err(Unanswered::Hit(HitError::Lease(_))) => {}
+            Err(Unanswered::Hit(HitError::Lease { .. })) => {}
             answered => return answered,
         }
     }

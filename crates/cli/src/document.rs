@@ -6,7 +6,6 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use serde_json::Value;
-use spirit::settings::DOCUMENT_BYTES_MAX;
 
 use crate::object::{Given, Object};
 
@@ -43,7 +42,8 @@ impl fmt::Display for Malformed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Malformed::TooLong => {
-                write!(f, "a document of more than {DOCUMENT_BYTES_MAX} bytes; split it")
+                let bytes_max = spirit::Document::BYTES_MAX;
+                write!(f, "a document of more than {bytes_max} bytes; split it")
             }
             Malformed::Utf8 { byte } => write!(f, "invalid UTF-8 at byte {byte}"),
             Malformed::NoTab => f.write_str("expected KEY<TAB>TEXT, found no tab"),
@@ -73,9 +73,9 @@ impl Format {
     /// Longest line that can hold a document.
     pub(crate) fn line_bytes_max(self) -> usize {
         match self {
-            Format::Lines => DOCUMENT_BYTES_MAX,
-            Format::Tsv => KEY_BYTES_MAX + 1 + DOCUMENT_BYTES_MAX,
-            Format::Jsonl => DOCUMENT_BYTES_MAX * JSON_BYTES_PER_BYTE,
+            Format::Lines => spirit::Document::BYTES_MAX,
+            Format::Tsv => KEY_BYTES_MAX + 1 + spirit::Document::BYTES_MAX,
+            Format::Jsonl => spirit::Document::BYTES_MAX * JSON_BYTES_PER_BYTE,
         }
     }
 

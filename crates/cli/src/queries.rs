@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::query::{ParseError, QUERY_BYTES_MAX};
-use spirit::{HitError, SearchError};
+use spirit::query::ParseError;
+use spirit::{HitError, SearchError, Searcher};
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
@@ -63,7 +63,7 @@ impl Queries {
             }
         };
         let failed = |error| Failure::file(path, &error);
-        let mut lines = Lines::open(path, QUERY_BYTES_MAX).map_err(failed)?;
+        let mut lines = Lines::open(path, Searcher::QUERY_BYTES_MAX).map_err(failed)?;
         let (mut queries, mut unanswered) = (0, 0);
         while let Some((number, line)) = lines.next().map_err(failed)? {
             queries += 1;
@@ -102,7 +102,9 @@ impl Queries {
 /// The query on a line; or as much of it as can be shown, and what is wrong with it.
 fn text_of<'a>(line: &Line<'a>) -> Result<&'a str, (Option<Cow<'a, str>>, String)> {
     match *line {
-        Line::TooLong => Err((None, format!("a query of more than {QUERY_BYTES_MAX} bytes"))),
+        Line::TooLong => {
+            Err((None, format!("a query of more than {} bytes", Searcher::QUERY_BYTES_MAX)))
+        }
         Line::Bytes(bytes) => std::str::from_utf8(bytes).map_err(|error| {
             let reason = format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1);
             (Some(String::from_utf8_lossy(bytes)), reason)
@@ -155,7 +157,7 @@ impl Unanswered {
 impl From<HitError> for Unanswered {
     fn from(error: HitError) -> Unanswered {
         match error {
-            HitError::Lease(expired) => Unanswered::Hit(expired.into()),
+            HitError::Lease { .. } => Unanswered::Hit(error),
             error => Unanswered::Failed(Failure::work(error)),
         }
     }

@@ -1,18 +1,18 @@
-//! What has to be said before anything is stored.
+//! The gate: what must be durable before anything else is stored.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-/// Asked before the first store that goes through a door: afterwards the medium says that there are some. Every door of an
-/// index asks the same one, on any thread.
+/// A gate, passed before the first store through a door: it makes the medium say that there are
+/// stores. All doors of an index ask one gate, on any thread.
 pub trait Gate: Send + Sync {
-    /// Returns when that is durable; an error says why it is not, and comes again.
+    /// Returns once that is durable. An error has the reason, and a later call returns it again.
     fn pass(&self) -> Result<(), String>;
 }
 
-/// Whether a door's gate was passed.
+/// The state of a door's gate: passed or not.
 #[derive(Default)]
 pub(crate) struct Passage {
     gate: Option<Arc<dyn Gate>>,

@@ -1,19 +1,19 @@
-//! The one door for stores to the second tier.
+//! The door: all stores to the second tier pass it.
 //!
-//! Reading goes past it; every store goes through it, so that one place knows what a medium needs to keep what was stored,
-//! a proof can see every store in order, and a figure can be given for each. A call names its [`Site`], so that a proof
-//! can drop what one site does and demand that some test turns red.
+//! Reads bypass it. Every store passes it, so one place knows what a medium needs to keep stores. A
+//! proof can see every store in order, and each can be counted. A call names its [`Site`]. So a
+//! proof can drop the effect of one site and demand that some test fails.
 //!
-//! | call | means |
+//! | call | meaning |
 //! |---|---|
-//! | [`copy`](Door::copy), [`write`](Door::write), [`stream`](Door::stream) | bulk; may tear between words; the target is something that no durable word leads to |
-//! | [`store`](Door::store) | 8 bytes, atomic; nothing becomes reachable by it, or storing it twice is storing it once |
-//! | [`publish`](Door::publish) | 8 bytes that make data reachable; all that it covers is durable already |
-//! | [`write_back`](Door::write_back) | these lines are on their way |
-//! | [`fence`](Door::fence) | what this thread has written back has arrived |
+//! | [`copy`](Door::copy), [`write`](Door::write), [`stream`](Door::stream) | bulk; may tear; no durable word leads there |
+//! | [`store`](Door::store) | 8 bytes, atomic; makes nothing reachable, or is idempotent |
+//! | [`publish`](Door::publish) | 8 bytes that make data reachable, which is durable already |
+//! | [`write_back`](Door::write_back) | starts to write these lines back |
+//! | [`fence`](Door::fence) | waits until this thread's write-backs are durable |
 //!
-//! Only one aligned 8-byte word is atomic, and nothing is promised of the order in which stores become durable before the
-//! fence, not even within a line (model T of the [simulator](sim)).
+//! Only one aligned 8-byte word is atomic. The order in which stores become durable before the
+//! fence is not defined, not even within a line (model T of the [simulator](sim)).
 #![forbid(unsafe_code)]
 
 mod gate;
@@ -35,29 +35,31 @@ pub use site::{SITES, Site};
 use trace::{Action, Trace};
 use unsynced::Unsynced;
 
-/// What makes a store durable.
+/// The means by which a store becomes durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Barrier {
     /// Program order is enough: the page cache outlives the process.
     Order,
-    /// Lines are written back and fenced: persistent memory, or the cost of it on any other.
+    /// Lines are written back and fenced: for persistent memory, or to measure its cost elsewhere.
     WriteBack,
-    /// Pages are synced: a file whose page cache does not outlive what is to be survived. What was sent on its way is
-    /// synced by the fence, coalesced. The kernel may write any page earlier, which is no more than model T allows.
+    /// Pages are synced: for a file whose page cache does not outlive the event to be survived. The
+    /// fence syncs the ranges that were written back, coalesced. The kernel may write any page
+    /// earlier, which model T allows too.
     Sync,
 }
 
-/// What went through a site.
+/// The counts of one site.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// Calls.
+    /// The number of calls.
     pub calls: u64,
-    /// Bytes stored or written back.
+    /// The number of bytes stored or written back.
     pub bytes: u64,
 }
 
-/// Why a sync failed, once one has. All doors to one file share it: the kernel tells of pages that could not be written to
-/// anyone who syncs the file next, once, whosever pages they are.
+/// The reason of the first failed sync, once one has failed. All doors to one file share it. The
+/// kernel reports unwritable pages once, to the next sync of the file, whichever door's pages they
+/// are.
 pub type Failure = Arc<OnceLock<String>>;
 
 /// The door to one region's second tier.
@@ -65,17 +67,17 @@ pub struct Door {
     barrier: Barrier,
     passed: [[AtomicU64; 2]; SITES],
     unsynced: Unsynced,
-    /// Why a sync failed. Nothing is published from then on.
+    /// The reason of a failed sync. Nothing is published afterwards.
     failure: Failure,
-    /// What was asked before the first store.
+    /// The gate that is passed before the first store.
     passage: Passage,
-    /// Which region this is, where a trace sees several.
+    /// The number of the region, for a trace that sees several.
     space: u8,
     trace: Option<Arc<Trace>>,
 }
 
 impl Door {
-    /// A door for a medium that needs `barrier`.
+    /// Returns a door for a medium that needs `barrier`.
     pub fn new(barrier: Barrier) -> Door {
         let passed = std::array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]);
         let (unsynced, failure) = (Unsynced::default(), Failure::default());
@@ -83,14 +85,15 @@ impl Door {
         Door { barrier, passed, unsynced, failure, passage, space: 0, trace: None }
     }
 
-    /// The same; `gate` is asked before the first store. Should it not let it pass, nothing is stored.
+    /// Sets the gate that is passed before the first store. If it returns an error, nothing is
+    /// stored.
     pub fn behind(mut self, gate: Arc<dyn Gate>) -> Door {
         self.passage = Passage::through(gate);
         self
     }
 
-    /// Whether something may be stored: anyone who is about to change what the index holds asks before, whether that is stored
-    /// at once or later.
+    /// True if stores are allowed. A caller that is about to change the index asks first, even if
+    /// the store comes later.
     #[inline]
     pub fn begin(&self) -> bool {
         self.passage.is_passed() || self.pass()
@@ -105,20 +108,21 @@ impl Door {
         true
     }
 
-    /// The same, to a file whose other doors share `failure`.
+    /// Shares `failure` with the other doors to the file.
     pub fn sharing(mut self, failure: Failure) -> Door {
         self.failure = failure;
         self
     }
 
-    /// The same, with everything that goes through it written down in `trace` as of region `space`.
+    /// Records everything that passes the door in `trace`, as of region `space`.
     pub fn traced(mut self, space: u8, trace: Arc<Trace>) -> Door {
         self.space = space;
         self.trace = Some(trace);
         self
     }
 
-    /// Copies `bytes` bytes within the region. Offsets and length are multiples of 8; the ranges do not overlap.
+    /// Copies `bytes` bytes within the region. Offsets and length are multiples of 8; the ranges do
+    /// not overlap.
     pub fn copy(&self, site: Site, region: &Region, to: u64, from: u64, bytes: u64) {
         if !self.begin() {
             return;
@@ -128,7 +132,7 @@ impl Door {
         self.seen(site, copy, || Action::Store { at: to, words: words(region, to, bytes / 8) });
     }
 
-    /// Writes `bytes`, whole words of 8, at `to`, a multiple of 8.
+    /// Writes `bytes`, whole words of 8 bytes, at `to`, a multiple of 8.
     pub fn write(&self, site: Site, region: &Region, to: u64, bytes: &[u8]) {
         if !self.begin() {
             return;
@@ -139,8 +143,8 @@ impl Door {
         self.seen(site, write, || Action::Store { at: to, words: words(region, to, count / 8) });
     }
 
-    /// Writes parts of whole words, one behind the other, at `to`, a multiple of 8, and sends them on their way: past the caches
-    /// where the processor can, since nobody reads them soon.
+    /// Writes parts of whole words, one after the other, at `to`, a multiple of 8, and writes them
+    /// back. Bypasses the caches where the processor can, since they are not read soon.
     pub fn stream(&self, [store, back]: [Site; 2], region: &Region, to: u64, parts: [&[u8]; 2]) {
         if !self.begin() {
             return;
@@ -150,7 +154,7 @@ impl Door {
         self.count(back, bytes);
         let write = || region.stream_bytes(to, parts);
         self.seen(store, write, || Action::Store { at: to, words: words(region, to, bytes / 8) });
-        // What went past the caches need not be written back.
+        // Stores that bypassed the caches need no write-back.
         let write_back = || match self.barrier {
             Barrier::Order | Barrier::WriteBack => {}
             Barrier::Sync => self.unsynced.add(back, to, bytes),
@@ -180,7 +184,8 @@ impl Door {
         self.seen(site, store, || Action::Store { at, words: [word].into() });
     }
 
-    /// Changes the word at `at`, a multiple of 8, in one step, no matter who else changes it.
+    /// Changes the word at `at`, a multiple of 8, atomically. The loop ends when no other thread
+    /// has changed it meanwhile.
     #[inline]
     pub fn update(&self, site: Site, region: &Region, at: u64, change: impl Fn(u64) -> u64) {
         if !self.begin() {
@@ -197,8 +202,8 @@ impl Door {
         self.seen(site, update, || Action::Store { at, words: words(region, at, 1) });
     }
 
-    /// Stores a word at `at`, a multiple of 8, that makes data reachable; does nothing once a sync has failed, since nobody
-    /// knows then what is durable.
+    /// Stores a word at `at`, a multiple of 8, that makes data reachable. Does nothing once a sync
+    /// has failed: it is unknown then what is durable.
     pub fn publish(&self, site: Site, region: &Region, at: u64, word: u64) {
         if self.failure().is_some() || !self.begin() {
             return;
@@ -208,7 +213,7 @@ impl Door {
         self.seen(site, store, || Action::Publish { at, word });
     }
 
-    /// Sends the lines of `bytes` bytes at `at` on their way.
+    /// Starts to write back the lines of `bytes` bytes at `at`.
     #[inline]
     pub fn write_back(&self, site: Site, region: &Region, at: u64, bytes: u64) {
         self.count(site, bytes);
@@ -220,12 +225,13 @@ impl Door {
         self.seen(site, write_back, || Action::WriteBack { at, bytes });
     }
 
-    /// Waits until what this thread has written back has arrived.
+    /// Waits until the lines that this thread has written back are durable.
     #[inline]
     pub fn fence(&self, site: Site, region: &Region) {
         self.count(site, 0);
         let fence = || match self.barrier {
-            // Stores of this thread reach the page cache in the order of the program, if the compiler keeps it.
+            // Stores of this thread reach the page cache in program order, if the compiler keeps
+            // it.
             Barrier::Order => compiler_fence(Release),
             Barrier::WriteBack => spirit_mem::persist::fence(),
             Barrier::Sync => self.sync(site, region),
@@ -241,8 +247,9 @@ impl Door {
         }
     }
 
-    /// Syncs `bytes` bytes at `at` and returns whether they are on the disk. After one sync has failed no other is tried: the kernel
-    /// may have dropped the dirty pages, and the next sync would succeed.
+    /// Syncs `bytes` bytes at `at`. True if they are on the disk. After one sync has failed, no
+    /// other is tried: the kernel may have dropped the dirty pages, and the next sync would
+    /// succeed.
     pub fn sync_part(&self, region: &Region, at: u64, bytes: u64) -> bool {
         if self.failure().is_some() {
             return false;
@@ -251,25 +258,27 @@ impl Door {
         synced.map_err(|reason| self.fail(reason.to_string())).is_ok()
     }
 
-    /// Records that the disk failed in another call, such as reserving blocks. Has the effect of a failed sync.
+    /// Records that the disk failed in another call, such as reserving blocks. It has the effect of
+    /// a failed sync.
     pub fn fail(&self, why: String) {
         let _ = self.failure.set(why);
     }
 
-    /// Why a sync failed, if one did: what was stored since the last fence before it may not be durable, and nothing may be
-    /// acknowledged any more.
+    /// Returns the reason of a failed sync, if one failed. Stores since the last fence before it
+    /// may not be durable, and nothing may be acknowledged any more.
     #[inline]
     pub fn failure(&self) -> Option<&str> {
         self.failure.get().map(String::as_str)
     }
 
-    /// What went through `site` since the door was made. Approximate while other threads are in it.
+    /// Returns the counts of `site` since the door was made. Approximate while other threads use
+    /// it.
     pub fn passed(&self, site: Site) -> Passed {
         let [calls, bytes] = &self.passed[site as usize];
         Passed { calls: calls.load(Relaxed), bytes: bytes.load(Relaxed) }
     }
 
-    /// What makes a store durable here.
+    /// Returns the barrier of the medium.
     pub fn barrier(&self) -> Barrier {
         self.barrier
     }
@@ -281,7 +290,7 @@ impl Door {
         total.store(total.load(Relaxed) + bytes, Relaxed);
     }
 
-    /// Does it; if somebody keeps a trace, as one step with writing it down.
+    /// Runs `act`. With a trace, running and recording are one step.
     #[inline(always)]
     fn seen(&self, site: Site, act: impl FnOnce(), action: impl FnOnce() -> Action) {
         match &self.trace {

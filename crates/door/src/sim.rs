@@ -1,22 +1,25 @@
-//! A simulator of power cuts: from the [trace](crate::trace) of a run to the images that a cut may leave on the medium.
+//! A simulator of power cuts. From the [trace](crate::trace) of a run it makes the images that a
+//! cut may leave on the medium.
 //!
-//! A [`Simulator`] does the events again, one by one. Between two of them it knows which stores are *pending*: done,
-//! but not surely durable. A store is durable once its line was written back after it, and the thread that wrote back
-//! has fenced after that. Each pending store may have arrived or not; what orders them is the fault model:
+//! A [`Simulator`] repeats the events, one by one. Between two events it knows which stores are
+//! *pending*: done, but possibly not durable. A store is durable once its line was written back
+//! after it, and the thread that wrote it back has fenced after that. Each pending store may have
+//! arrived or not. The fault model orders them:
 //!
-//! | [`Model`] | what ends the run | pending stores arrive |
+//! | [`Model`] | end of the run | pending stores arrive |
 //! |---|---|---|
-//! | K | the process is killed | all of them; the last event's, word by word in order |
-//! | X | a power cut, x86 | line by line: of each line, those up to some point in the order of the program |
-//! | T | a power cut, any medium | word by word: each word has any of the values it had since it was durable |
+//! | K | the process is killed | all of them; those of the last event word by word, in order |
+//! | X | a power cut, x86 | line by line: of each line, those up to some point in program order |
+//! | T | a power cut, any medium | each word has any of its values since it was durable |
 //!
-//! So in every model the pending stores fall into groups that are independent of each other, and a group arrives in
-//! order, up to some store. The images of a cut are all choices of such a store in each group.
+//! So in every model the pending stores form independent groups. A group arrives in order, up to
+//! some store. The images of a cut are all choices of such a store in each group.
 //!
-//! A cut at position `n` lies after event `n`, counted from 1, **or inside it**: a bulk store whose words arrived in
-//! part is among the images in each model.
+//! A cut at position `n` lies after event `n`, counted from 1, **or inside it**. A bulk store whose
+//! words arrived in part is among the images in each model.
 //!
-//! Nothing here runs the program: a run gives one trace, and the order of its threads is the one that it had.
+//! The simulator does not run the program. A run gives one trace, with the order that its threads
+//! had.
 //!
 //! ```
 //! use spirit_door::Site;
@@ -55,18 +58,18 @@ pub use lint::{Finding, Lint};
 pub use pending::Pending;
 pub use simulator::Simulator;
 
-/// What may be lost. Each model allows what those before it allow.
+/// A fault model: which stores may be lost. Each model allows the losses of those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Model {
     /// A killed process: everything executed is there.
     K,
-    /// A power cut on x86: of each line, a prefix of its pending stores.
+    /// A power cut on x86: of each line, a prefix of its pending stores arrives.
     X,
-    /// A power cut anywhere: any subset of the pending words.
+    /// A power cut anywhere: any subset of the pending words arrives.
     T,
 }
 
 impl Model {
-    /// All of them.
+    /// All models.
     pub const ALL: [Model; 3] = [Model::K, Model::X, Model::T];
 }

@@ -1,22 +1,22 @@
-//! Where the program stores to the second tier: each place has a name.
+//! Sites: the named places where the program stores to the second tier.
 
 macro_rules! sites {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// A place in the program that goes through the door.
+        /// A place in the program that passes the door.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Site {
             $($(#[$doc])* $name,)*
         }
 
-        /// How many sites there are.
+        /// The number of sites.
         pub const SITES: usize = Site::ALL.len();
 
         impl Site {
-            /// All of them.
+            /// All sites.
             pub const ALL: &[Site] = &[$(Site::$name,)*];
 
-            /// Its name in reports.
+            /// Returns its name in reports.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Site::$name => $text,)*
@@ -29,94 +29,95 @@ macro_rules! sites {
 sites! {
     /// A slot of the root.
     Root = "root",
-    /// Its lines.
+    /// The lines of the root's slot.
     RootWriteBack = "root.write-back",
-    /// It is durable: the index may go by it.
+    /// The root is durable: the index may rely on it.
     RootFence = "root.fence",
     /// A slot of the list of fields.
     Fields = "fields",
-    /// Its lines.
+    /// The lines of the list's slot.
     FieldsWriteBack = "fields.write-back",
-    /// It is durable: what is logged may name the fields that it adds.
+    /// The list is durable: log records may name the fields that it adds.
     FieldsFence = "fields.fence",
-    /// A record of operations.
+    /// A log record.
     LogRecord = "log.record",
-    /// Its lines.
+    /// The lines of the record.
     LogWriteBack = "log.write-back",
-    /// Its operations may be acknowledged.
+    /// The record is durable: its operations may be acknowledged.
     LogFence = "log.fence",
     /// The death of a row in an engraved segment.
     Stamp = "stamp",
-    /// Its line.
+    /// The line of the stamp.
     StampWriteBack = "stamp.write-back",
     /// Deaths are durable before their record can be trimmed.
     StampFence = "stamp.fence",
-    /// The body of a segment: copied arrays.
+    /// The copied arrays of a segment's body.
     Body = "engrave.body",
-    /// The body of a segment: what is written for the first time.
+    /// The words of a segment's body that are written for the first time.
     BodyWords = "engrave.words",
-    /// Deaths since the copy.
+    /// The deaths since the copy.
     BodyStamp = "engrave.stamp",
-    /// The body's lines.
+    /// The lines of the body.
     BodyWriteBack = "engrave.write-back",
-    /// The segment's slot.
+    /// The slot of the segment.
     Slot = "engrave.slot",
-    /// Its lines.
+    /// The lines of the slot.
     SlotWriteBack = "engrave.slot-write-back",
     /// Body and slot are durable: the segment may be marked.
     BodyFence = "engrave.fence",
     /// The commit mark.
     Mark = "engrave.mark",
-    /// Its line.
+    /// The line of the mark.
     MarkWriteBack = "engrave.mark-write-back",
-    /// The segment is engraved: its operations leave the log.
+    /// The mark is durable: the segment is engraved, and its operations leave the log.
     MarkFence = "engrave.mark-fence",
-    /// A bucket of a larger array leads to the records that it has.
+    /// A bucket of a larger array, which leads to its records.
     Grow = "merge.grow",
-    /// Its line.
+    /// The line of the bucket.
     GrowWriteBack = "merge.grow-write-back",
     /// All buckets of the larger array are durable: it may be used.
     GrowFence = "merge.grow-fence",
-    /// The larger array is in use.
+    /// The size of the larger array, which takes it into use.
     GrowCount = "merge.grow-count",
-    /// The line that says so, which the next fence makes durable.
+    /// The line of the size, which the next fence makes durable.
     GrowCountWriteBack = "merge.grow-count-write-back",
-    /// What a part held when its index was closed.
+    /// The seal of a part whose index is closed.
     Seal = "close.seal",
-    /// Its line.
+    /// The line of the seal.
     SealWriteBack = "close.seal-write-back",
-    /// It is durable before the root says closed.
+    /// The seal is durable before the root says closed.
     SealFence = "close.seal-fence",
-    /// A node's link and record.
+    /// The link and the record of a node.
     Link = "merge.link",
-    /// Their line.
+    /// The line of both.
     LinkWriteBack = "merge.link-write-back",
     /// A record of the merged dictionary that nothing leads to yet.
     Record = "merge.record",
-    /// Its lines.
+    /// The lines of the record.
     RecordWriteBack = "merge.record-write-back",
     /// Links and records are durable: buckets may lead to them.
     LinkFence = "merge.link-fence",
-    /// A bucket leads to new records.
+    /// A bucket, which leads to new records.
     Enter = "merge.enter",
-    /// Its line.
+    /// The line of the bucket.
     EnterWriteBack = "merge.enter-write-back",
-    /// A term's head.
+    /// The head of a term.
     Head = "merge.head",
-    /// Its line.
+    /// The line of the head.
     HeadWriteBack = "merge.head-write-back",
-    /// Every term of the segment can be found and is linked: it may be marked.
+    /// The heads are durable: every term of the segment can be found and is linked, so it may be
+    /// marked.
     HeadFence = "merge.head-fence",
-    /// A term leaves the merged dictionary.
+    /// The word that led to a term that leaves the merged dictionary.
     Unlink = "unlink",
-    /// The line of the word that led to it.
+    /// The line of that word.
     UnlinkWriteBack = "unlink.write-back",
-    /// Its record may be written over.
+    /// The word is durable: the term's record may be overwritten.
     UnlinkFence = "unlink.fence",
-    /// The oldest segment goes.
+    /// The mark of the oldest segment, which is dropped.
     Retire = "retire",
-    /// Its mark's line.
+    /// The line of its mark.
     RetireWriteBack = "retire.write-back",
-    /// Its space may be used again.
+    /// The mark is durable: the segment's space may be reused.
     RetireFence = "retire.fence",
 }

@@ -1,4 +1,5 @@
-//! A trace of everything that went through the doors of an index, in order: what the [simulator](crate::sim) works on.
+//! A trace of everything that passed the doors of an index, in order: the input of the
+//! [simulator](crate::sim).
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,50 +7,50 @@ use std::thread::ThreadId;
 
 use crate::site::Site;
 
-/// What was done.
+/// An action at a door.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Words were stored from `at` on, a multiple of 8, in no particular order.
     Store {
-        /// Offset of the first.
+        /// The offset of the first word, in bytes.
         at: u64,
         /// The words.
         words: Box<[u64]>,
     },
     /// A word was stored that makes data reachable.
     Publish {
-        /// Its offset.
+        /// The offset of the word, in bytes.
         at: u64,
         /// The word.
         word: u64,
     },
-    /// Lines were sent on their way.
+    /// Lines began to be written back.
     WriteBack {
-        /// First byte.
+        /// The offset of the first byte.
         at: u64,
-        /// How many.
+        /// The number of bytes.
         bytes: u64,
     },
-    /// The thread waited for what it had sent.
+    /// The thread waited for its write-backs.
     Fence,
-    /// The test wrote something down, with all before it done: an acknowledgement, for instance.
+    /// The test noted a number, after everything before: an acknowledgement, for instance.
     Note(u64),
 }
 
-/// One step.
+/// One step of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Which region.
+    /// The number of the region.
     pub space: u8,
-    /// Which thread, counted by first appearance.
+    /// The number of the thread, by first appearance.
     pub thread: u8,
-    /// Where in the program; nowhere if the test wrote it down.
+    /// The site; none for a note of a test.
     pub site: Option<Site>,
-    /// What.
+    /// The action.
     pub action: Action,
 }
 
-/// Steps in the order in which they were done, whatever thread did them.
+/// The steps of all threads, in the order in which they were done.
 #[derive(Debug, Default)]
 pub struct Trace {
     log: Mutex<Log>,
@@ -62,7 +63,7 @@ struct Log {
 }
 
 impl Trace {
-    /// Does `step` and writes down what it says it did, as one step among those of all threads.
+    /// Runs `step` and records its action, as one step among those of all threads.
     pub(crate) fn record(&self, space: u8, site: Site, step: impl FnOnce() -> Action) {
         let mut log = self.log();
         let thread = log.thread();
@@ -70,20 +71,20 @@ impl Trace {
         log.events.push(Event { space, thread, site: Some(site), action });
     }
 
-    /// Writes down `note`.
+    /// Records `note`.
     pub fn note(&self, note: u64) {
         let mut log = self.log();
         let thread = log.thread();
         log.events.push(Event { space: 0, thread, site: None, action: Action::Note(note) });
     }
 
-    /// What was done so far; begins anew.
+    /// Returns the events so far, and begins an empty trace.
     pub fn take(&self) -> Vec<Event> {
         std::mem::take(&mut self.log().events)
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
-        // A panic while it is held leaves the trace without the current step, which is what happened.
+        // A panic during a step leaves the trace without it, which is correct.
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

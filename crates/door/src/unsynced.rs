@@ -1,15 +1,16 @@
-//! Ranges that were sent on their way to a disk and not waited for yet.
+//! Ranges that were written back to a disk and not synced yet.
 
 use std::sync::{Mutex, PoisonError};
 
 use crate::site::Site;
 
-/// Ranges that are synced one by one; more of them are synced with all that lies between.
+/// The most ranges that are synced one by one. More are synced as one range, with all bytes
+/// between.
 const RANGES_MAX: usize = 32;
-/// Ranges closer than this are one: a page.
+/// The distance below which two ranges are joined, in bytes: a page.
 const NEAR: u64 = 4096;
 
-/// Start and end of each range, in two lists: acknowledgements wait for the log's alone.
+/// The start and end of each range, in two lists. Acknowledgements wait only for the log's.
 #[derive(Debug, Default)]
 pub(crate) struct Unsynced {
     log: Mutex<Vec<(u64, u64)>>,
@@ -21,7 +22,7 @@ impl Unsynced {
         let list = if site == Site::LogWriteBack { &self.log } else { &self.rest };
         let mut ranges = list.lock().unwrap_or_else(PoisonError::into_inner);
         match ranges.last_mut() {
-            // What follows the last range is most often what comes next.
+            // Most often, the next range follows the last one.
             Some((start, end)) if at >= *start && at <= *end + NEAR => {
                 *end = (*end).max(at + bytes)
             }
@@ -29,11 +30,12 @@ impl Unsynced {
         }
     }
 
-    /// What the fence at `site` waits for: start and bytes of each range, ascending.
+    /// Removes and returns the ranges that the fence at `site` waits for: start and bytes of each,
+    /// ascending.
     pub(crate) fn take(&self, site: Site) -> Vec<(u64, u64)> {
         let list = match site {
             Site::LogFence => &self.log,
-            // Deaths are in the log until their segment is engraved, and the fence of that waits for them.
+            // Deaths are in the log until their segment is engraved, and that fence waits for them.
             Site::StampFence => return Vec::new(),
             _ => &self.rest,
         };

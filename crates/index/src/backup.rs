@@ -1,17 +1,18 @@
-//! A backup: the state of a part at one point of its operation order, in frames that a checksum chains together.
+//! A backup: the state of a part at one point of its operation order, in frames that a checksum
+//! chains together.
 //!
 //! | file | noun |
 //! |---|---|
 //! | [`frame`] | a frame of the file, written and read |
-//! | [`source`] | a part that is copied while somebody may be changing it: its newest slot, its log |
+//! | [`source`] | a part that may be changing during its copy: its newest slot, its log |
 //! | [`deaths`] | which rows of a segment are dead in the backup |
-//! | [`terms`] | the terms of a merged segment, made again as they were engraved |
+//! | [`terms`] | the terms of a merged segment, restored to their engraved form |
 //! | [`segment`] | a segment, copied |
-//! | [`contents`] | what a backup holds, and where |
+//! | [`contents`] | the contents of a backup, with their places |
 //! | [`target`] | a part that is made of it |
 //!
-//! The protocol, its argument and the bytes are described in `docs/backup.md`. Nothing here stores to the part that is
-//! copied, and nobody is asked to wait.
+//! `docs/backup.md` describes the protocol, its argument and the bytes. Nothing here stores to the
+//! copied part, and the writer never waits.
 
 pub mod contents;
 pub mod deaths;
@@ -25,7 +26,7 @@ use crate::ground::corrupt::Corrupt;
 use crate::ground::layout::NvmLayout;
 use crate::ground::slot::Entry;
 
-/// Whether a segment's blocks lie in their partitions, so that whatever is in them can be reached.
+/// Checks that a segment's blocks lie in their partitions, so that their contents can be reached.
 pub(crate) fn check_blocks(layout: &NvmLayout, at: u64, entry: &Entry) -> Result<(), Corrupt> {
     let blocks = [
         (layout.long, entry.long_start, entry.long_bytes),
@@ -39,12 +40,12 @@ pub(crate) fn check_blocks(layout: &NvmLayout, at: u64, entry: &Entry) -> Result
     if inside { Ok(()) } else { Err(Corrupt { what: "segment slot", at, why }) }
 }
 
-/// Words as they lie in a file.
+/// Returns words in the byte order of a file.
 fn to_bytes(words: &[u64]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// The words of whole ones.
+/// Yields the whole words in `bytes`.
 fn to_words(bytes: &[u8]) -> impl Iterator<Item = u64> {
     bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word))
 }

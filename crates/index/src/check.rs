@@ -1,13 +1,13 @@
-//! Whether an executor's part of the second tier is what was stored there: everything that an image alone can tell. Nothing
-//! is changed, and nothing is repaired.
+//! The check of an executor's part of the second tier: it finds all damage that an image alone can
+//! show. It changes and repairs nothing.
 //!
-//! | file | what it looks at |
+//! | file | checks |
 //! |---|---|
-//! | `seen` | what the others have seen |
+//! | `seen` | the state shared by the other checks |
 //! | `slots` | marks, entries, counts of dead rows; blocks in the rings |
 //! | `segment` | a segment's section table, its [shape](crate::form::shape), checksums |
 //! | `rows` | rows, keys, document vectors, lengths |
-//! | `lengths` | which lengths are a term's documents' |
+//! | `lengths` | the lengths of the documents of a term |
 //! | `columns` | the values of documents' fields |
 //! | `texts` | texts, and their index |
 //! | `postings` | nodes, posting arrays, block maxima, bitmaps |
@@ -17,8 +17,8 @@
 //! | `merged` | the merged dictionary, and the nodes that it leads to |
 //! | `log` | the log |
 //!
-//! An offset that comes from the image is looked at before it is followed, and each loop is bounded by what it reads. So any
-//! bytes whatever give an answer.
+//! An offset from the image is checked before it is followed, and each loop is bounded by the data
+//! that it reads. So a check of any bytes ends with a result.
 
 mod columns;
 mod lengths;
@@ -50,10 +50,10 @@ use crate::ground::slot::Entry;
 use crate::ground::term::FieldId;
 use crate::ground::values::ValueKind;
 
-/// Findings that are kept; more are counted.
+/// Largest number of findings that are kept; more are counted.
 pub const FINDINGS_MAX: usize = 1000;
 
-/// What is checked: an executor's part, mapped from offset 0 of a region.
+/// An executor's part that is checked, mapped from offset 0 of a region.
 #[derive(Clone, Copy)]
 pub struct Part<'a> {
     region: &'a Region,
@@ -63,60 +63,61 @@ pub struct Part<'a> {
     in_use: bool,
 }
 
-/// What the root says of the log, if operations are logged.
+/// The root's words about the log, if operations are logged.
 #[derive(Clone, Copy, Debug)]
 pub struct Logged {
-    /// What checksums begin with.
+    /// Initial value of the checksums.
     pub salt: u32,
     /// The number of the last start.
     pub incarnation: u32,
-    /// Whether the index was closed in an orderly way.
+    /// True if the index was closed in an orderly way.
     pub closed: bool,
 }
 
-/// What was looked at.
+/// The numbers of things checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Segments.
+    /// Number of segments.
     pub segments: u64,
-    /// Of those, segments that are merged.
+    /// Number of merged segments.
     pub merged_segments: u64,
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Rows that are dead, or never were documents.
+    /// Number of rows that are dead or never were documents.
     pub dead_rows: u64,
-    /// Terms, counted in each segment that has them.
+    /// Number of terms, counted in each segment that contains them.
     pub terms: u64,
-    /// Postings.
+    /// Number of postings.
     pub postings: u64,
-    /// Bytes of texts, as they were given.
+    /// Bytes of texts, before compression.
     pub text_bytes: u64,
-    /// Terms of the merged dictionary.
+    /// Number of terms of the merged dictionary.
     pub merged_terms: u64,
-    /// Records of the log that no segment has.
+    /// Number of records of the log that no segment contains.
     pub log_records: u64,
-    /// Operations in them.
+    /// Number of operations in them.
     pub log_operations: u64,
     /// Bytes whose contents were checked.
     pub bytes: u64,
 }
 
-/// The outcome.
+/// The outcome of a check.
 #[derive(Debug, Default)]
 pub struct Checked {
-    /// What is wrong: the first [`FINDINGS_MAX`].
+    /// The first [`FINDINGS_MAX`] findings.
     pub findings: Vec<Corrupt>,
-    /// How many more there are.
+    /// Number of further findings.
     pub more: u64,
-    /// What was looked at.
+    /// The numbers of things checked.
     pub counts: Counts,
-    /// The columns that there are, by field and kind, and where some segment has one: whether those are the fields' kinds is for who
-    /// knows these.
+    /// The columns found, by field and kind, with the place of one of them. A caller that knows the
+    /// fields' kinds compares them.
     pub columns: BTreeMap<(FieldId, ValueKind), u64>,
 }
 
 impl<'a> Part<'a> {
-    /// The part in `region` of an index with this root. `in_use`: somebody may be changing it.
+    /// Makes the part in `region` of an index with this root. `in_use` is true if another process
+    /// may be changing it.
     pub fn new(
         region: &'a Region,
         root: &Root,
@@ -128,13 +129,13 @@ impl<'a> Part<'a> {
         Ok(Part { region, geometry, layout, logged, in_use })
     }
 
-    /// Looks at all of it.
+    /// Checks the whole part.
     pub fn check(&self) -> Checked {
         let mut checked = Checked::default();
         let found = slots::check(self, &mut checked);
         let segments = segment::check_all(self, &found, None, &mut checked);
         if self.in_use {
-            // In what changes all the time, damage cannot be recognized.
+            // Damage looks like a change under way.
             return checked;
         }
         slots::check_blocks(self, &segments, &mut checked);
@@ -144,7 +145,8 @@ impl<'a> Part<'a> {
         checked
     }
 
-    /// Looks at the segment at `position` alone, which is engraved; `before` is what the slot of the one before it says.
+    /// Checks the engraved segment at `position` alone. `before` is the slot entry of the segment
+    /// before it.
     pub fn check_segment(&self, position: Position, before: Option<Entry>) -> Checked {
         let mut checked = Checked::default();
         let found = seen::Found { live: vec![(position, State::Engraved)], newest: None };
@@ -152,7 +154,7 @@ impl<'a> Part<'a> {
         checked
     }
 
-    /// Looks at the live segment at `position` alone, which is in this state.
+    /// Checks the live segment at `position` alone, which is in this state.
     pub fn check_live(&self, position: Position, state: State) -> Checked {
         let mut checked = Checked::default();
         let found = seen::Found { live: vec![(position, state)], newest: None };
@@ -160,14 +162,14 @@ impl<'a> Part<'a> {
         checked
     }
 
-    /// Looks at the log alone; `newest` is what the newest segment's slot says.
+    /// Checks the log alone. `newest` is the newest segment's slot entry.
     pub fn check_log(&self, newest: Option<Entry>) -> Checked {
         let mut checked = Checked::default();
         log::check(self, &seen::Found { newest, ..seen::Found::default() }, &mut checked);
         checked
     }
 
-    /// The words of `bytes` bytes at `start`; none if they are not in the part.
+    /// Returns the words of `bytes` bytes at `start`, or none if they are not in the part.
     fn words(&self, start: u64, bytes: u64) -> &'a [AtomicU64] {
         let inside = start.checked_add(bytes).is_some_and(|end| end <= self.layout.bytes);
         let words = inside.then(|| self.region.get(Span::new(start, bytes / 8))).flatten();
@@ -188,7 +190,7 @@ impl Checked {
         }
     }
 
-    /// Takes over what was found apart.
+    /// Adds the results of another check.
     fn join(&mut self, other: Checked) {
         other.findings.into_iter().for_each(|finding| self.add(finding));
         self.more += other.more;

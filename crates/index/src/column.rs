@@ -1,36 +1,40 @@
-//! Columns: what a flushed segment keeps of its rows' [values](crate::ground::values), field by field (doc values). That of a field of text has lengths:
-//! how many tokens were kept, saturated as in the array of [lengths](crate::rows::lengths); rows without any have none.
+//! Columns: a flushed segment's copy of its rows' [values](crate::ground::values), field by field
+//! (doc values). The column of a field of text has lengths: numbers of kept tokens, saturated like
+//! in the array of [lengths](crate::rows::lengths). Rows without tokens have none.
 //!
 //! | words | |
 //! |---|---|
 //! | 0 | number of columns (low half), rows of the segment (high half) |
 //! | 4 for each column, by field | its *entry* |
-//! | .. | what it has, one column's behind the other's, each part from a word on |
+//! | .. | the contents, column by column, each part from a word on |
 //!
 //! An entry:
 //!
 //! | word | low half | high half |
 //! |---|---|---|
-//! | 0 | field (8 bits), kind (8), bytes of a value (8: 0, 1, 2, 4 or 8), form (8) | rows that have a value |
-//! | 1 | number of values | first word of what it has |
-//! | 2, 3 | the least value, the highest one; of lengths all of them together, the highest one | |
+//! | 0 | field (8 bits), kind (8), value bytes (8: 0, 1, 2, 4, 8), form (8) | rows with a value |
+//! | 1 | number of values | first word of the contents |
+//! | 2, 3 | least value, highest value; for lengths their sum, the highest one | |
 //!
-//! Values are in [sortable](ValueKind::sortable) form, that of a keyword is the place of its term in the segment's
-//! [order of terms](crate::terms::term_order), less the least (a length is as it is), in as few bytes as the highest needs. Rows are counted from the newest, as ranks
-//! are. A column has one of two forms, that which takes less room:
+//! Values are in [sortable](ValueKind::sortable) form. The value of a keyword is the place of its
+//! term in the segment's [order of terms](crate::terms::term_order). Values are stored less the
+//! least one, but lengths are stored unchanged. They take as few bytes as the highest needs. Rows
+//! are counted from the newest, like ranks. A column has the form that takes less room:
 //!
 //! | form | | |
 //! |---|---|---|
-//! | 0 | *dense* | a bit a row that says whether it has a value, if not all rows have one; then a value for each row, 0 where there is none |
-//! | 1 | *listed* | the row of each value, 32 bits, ascending; then the values, those of one row ascending |
+//! | 0 | *dense* | a bit a row, set if it has a value, unless all have; then a value a row, or 0 |
+//! | 1 | *listed* | the row of each value, 32 bits, ascending; then the values |
 //!
-//! Rows with several values of a field are listed. The least and the highest value of keywords are the first and the last
-//! term of their field. So whatever a segment has takes at most 12 bytes a value and 48 a column, which is what its fresh form had room
-//! for ([`geometry`](crate::ground::geometry)).
+//! Rows with several values of a field are listed, and their values ascend. The least and the
+//! highest value of keywords are the first and the last term of their field. So columns take at
+//! most 12 bytes a value and 48 a column, for any contents of the segment. The fresh form had room
+//! for this ([`geometry`](crate::ground::geometry)).
 //!
-//! One word of a descriptor leads to all of it, as to texts, and the copy in the second tier is the same, word for word. What is read from there
-//! may be damaged: its [shape] was looked at, so that nothing leads out of it, and values may be any. Anyone who looks for damage may read it
-//! while it becomes something else, so what leads out of the region all the same is not there.
+//! One word of a descriptor leads to all columns, as to texts. The copy in the second tier is
+//! equal, word for word. Data read from there may be damaged. Its [shape] was checked, so that
+//! nothing leads out of it. Values may be any. A check for damage may read columns while their
+//! place is reused. So data outside the region reads as missing.
 
 pub(crate) mod entry;
 pub mod shape;
@@ -50,10 +54,10 @@ use crate::rows::lengths::{LENGTH_BYTES, LengthArray, Statistics};
 use entry::{ENTRY_WORDS, Entry, HEAD_WORDS, Parts, of_head};
 
 const WORD: u64 = size_of::<u64>() as u64;
-/// Words of bits that are found at a time.
+/// Number of words of bits that are found at a time.
 const WORDS: usize = 64;
 
-/// The columns of a segment, where they lie.
+/// The stored columns of a segment.
 #[derive(Clone, Copy)]
 pub struct Columns<'a> {
     region: &'a Region,
@@ -63,7 +67,7 @@ pub struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// Those at `at`.
+    /// Returns the columns at `at`.
     pub fn at(region: &'a Region, at: u64) -> Columns<'a> {
         let head = region.view(Span::<AtomicU64>::new(at, HEAD_WORDS));
         let (count, rows) = of_head(head[0].load(Relaxed));
@@ -71,12 +75,12 @@ impl<'a> Columns<'a> {
         Columns { region, at, rows, entries: region.get(entries).unwrap_or(&[]) }
     }
 
-    /// Rows of the segment.
+    /// Returns the number of rows of the segment.
     pub(crate) fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// How many there are.
+    /// Returns the number of columns.
     fn len(&self) -> usize {
         self.entries.len() / ENTRY_WORDS as usize
     }
@@ -86,7 +90,7 @@ impl<'a> Columns<'a> {
         Entry::from_words(&self.entries[first..first + ENTRY_WORDS as usize])
     }
 
-    /// The one at `index`.
+    /// Returns the column at `index`.
     fn get(&self, index: usize) -> Option<Column<'a>> {
         let entry = self.entry(index)?;
         let Parts { rows: words, values } = entry.parts(self.rows);
@@ -101,12 +105,12 @@ impl<'a> Columns<'a> {
         })
     }
 
-    /// All of them, by field.
+    /// Yields all columns, by field.
     pub fn iter(self) -> impl Iterator<Item = Column<'a>> + use<'a> {
         (0..self.len()).filter_map(move |index| self.get(index))
     }
 
-    /// That of a field.
+    /// Returns the column of a field.
     pub fn of_field(&self, field: FieldId) -> Option<Column<'a>> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -117,7 +121,7 @@ impl<'a> Columns<'a> {
         is_there.then(|| self.get(low)).flatten().filter(|column| column.field() == field)
     }
 
-    /// The lengths of a field of text; where they do not matter, ones.
+    /// Returns the lengths of a field of text, or ones where lengths do not matter.
     pub(crate) fn lengths_of(&self, field: FieldId) -> LengthArray<'a> {
         let lengths = self.of_field(field).filter(|column| column.kind() == ValueKind::Text);
         let array = lengths.and_then(|Column { entry, listed, .. }| {
@@ -130,109 +134,110 @@ impl<'a> Columns<'a> {
         array.unwrap_or(LengthArray::ones(self.rows))
     }
 
-    /// Bytes of all of them.
+    /// Returns the bytes of all columns.
     pub fn bytes(&self) -> u64 {
         let last = self.len().checked_sub(1).and_then(|last| self.entry(last));
         last.map_or(0, |last| last.end(self.rows) * WORD)
     }
 }
 
-/// The values that the rows of a flushed segment have of one field, dead rows among them. All values are in
-/// [sortable](ValueKind::sortable) form; those of keywords are places in the segment's order of terms.
+/// The values of one field in the rows of a flushed segment, dead rows included. All values are in
+/// [sortable](ValueKind::sortable) form. Those of keywords are places in the segment's order of
+/// terms.
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
     entry: Entry,
-    /// Rows of the segment.
+    /// Number of rows of the segment.
     rows: u32,
-    /// Of a dense column, a bit each row that has a value; empty if all have.
+    /// In a dense column, a bit for each row that has a value; empty if all have.
     bits: &'a [AtomicU64],
-    /// Of a listed column, the row of each value.
+    /// In a listed column, the row of each value.
     listed: &'a [AtomicU32],
     values: &'a [AtomicU64],
 }
 
 impl Column<'_> {
-    /// Its field.
+    /// Returns its field.
     pub fn field(&self) -> FieldId {
         self.entry.field
     }
 
-    /// What its values are.
+    /// Returns the kind of its values.
     pub fn kind(&self) -> ValueKind {
         self.entry.kind
     }
 
-    /// No value is below this one, which there is; of keywords, it is the first term of the field.
+    /// Returns the least value. For keywords, it is the first term of the field.
     pub fn min(&self) -> u64 {
         self.entry.min
     }
 
-    /// No value is above this one, which there is; of keywords, it is the last term of the field.
+    /// Returns the highest value. For keywords, it is the last term of the field.
     pub fn max(&self) -> u64 {
         self.entry.max
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn values(&self) -> u64 {
         self.entry.values as u64
     }
 
-    /// Of lengths of texts: documents and their tokens.
+    /// Returns the numbers of documents and tokens, for lengths of texts.
     pub fn statistics(&self) -> Statistics {
         Statistics { documents: self.rows_with(), tokens: self.entry.tokens }
     }
 
-    /// How many rows have a value.
+    /// Returns the number of rows with a value.
     pub fn rows_with(&self) -> u64 {
         self.entry.rows as u64
     }
 
-    /// Whether a row has more than one value.
+    /// True if a row has more than one value.
     pub fn is_multi(&self) -> bool {
         self.entry.values > self.entry.rows
     }
 
-    /// Whether it takes no more room than it needs.
+    /// True if it takes no more room than it needs.
     pub(crate) fn is_tight(&self) -> bool {
         let Entry { min, max, .. } = self.entry;
         let width = entry::width_for(max.wrapping_sub(min));
         Entry { width, ..self.entry }.in_least_room(self.rows) == self.entry
     }
 
-    /// Whether there is no bit behind that of the last row.
+    /// True if there is no bit behind that of the last row.
     pub(crate) fn ends_with_its_rows(&self) -> bool {
         let used = self.rows as usize % 64;
         let last = self.bits.last().map_or(0, |word| word.load(Relaxed));
         used == 0 || last & !ones(used) == 0
     }
 
-    /// The rank of the segment's newest row.
+    /// Returns the rank of the segment's newest row.
     pub fn base_rank(&self) -> u32 {
         rank_of(self.rows.wrapping_sub(1) & LOCAL_MAX)
     }
 
-    /// The least value of a row.
+    /// Returns the least value of a row.
     #[inline]
     pub fn first(&self, rank: u32) -> Option<u64> {
         self.of(rank).next()
     }
 
-    /// The values of a row, ascending.
+    /// Yields the values of a row, ascending.
     #[inline]
     pub fn of(&self, rank: u32) -> impl DoubleEndedIterator<Item = u64> + '_ {
         let index = rank.wrapping_sub(self.base_rank());
         self.slots(index).map(|slot| self.value(slot))
     }
 
-    /// All values with the ranks of their rows, which ascend; those of one row ascend.
+    /// Yields all values with the ranks of their rows, which ascend. Those of one row ascend.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let slots = if self.entry.is_listed { self.listed.len() } else { self.rows as usize };
         let of_slot = |slot| Some((self.base_rank() + self.row(slot)?, self.value(slot)));
         (0..slots).filter_map(of_slot)
     }
 
-    /// Adds to the window `bits` of ranks, of which the first is `rank`, those of rows that have a value `within`. No rank of the window
-    /// is below the newest row's.
+    /// Sets the bits of rows that have a value `within`, in the window `bits` of ranks from `rank`
+    /// on. No rank of the window is below the newest row's.
     pub fn range_bits(
         &self,
         level: Level,
@@ -256,7 +261,7 @@ impl Column<'_> {
         }
     }
 
-    /// The same of rows that have any value.
+    /// Like [`range_bits`](Self::range_bits), but for rows that have any value.
     pub fn presence_bits(&self, level: Level, rank: u32, bits: &mut [u64]) {
         let first = rank.wrapping_sub(self.base_rank());
         if self.entry.is_listed {
@@ -288,7 +293,7 @@ impl Column<'_> {
             if !self.bits.is_empty() {
                 and_bits(level, self.bits, first, found);
             }
-            // Behind the last row there may be more of its value's word.
+            // The word of the last row's value may have more bits behind it.
             let left = (self.rows as usize).saturating_sub(first);
             for (number, (word, found)) in bits.iter_mut().zip(found).enumerate() {
                 *word |= *found & ones(left.saturating_sub(number * 64));
@@ -314,7 +319,7 @@ impl Column<'_> {
         }
     }
 
-    /// The row that has the value in a slot, counted from the newest.
+    /// Returns the row that has the value in a slot, counted from the newest.
     #[inline]
     fn row(&self, slot: usize) -> Option<u32> {
         match self.entry.is_listed {
@@ -323,7 +328,7 @@ impl Column<'_> {
         }
     }
 
-    /// Sets the bit of the row that has the value in a slot; `first` has the first bit.
+    /// Sets the bit of the row that has the value in a slot. `first` has the first bit.
     fn set(&self, slot: usize, first: u32, bits: &mut [u64]) {
         let bit = self.row(slot).map_or(usize::MAX, |row| row.wrapping_sub(first) as usize);
         if let Some(word) = bits.get_mut(bit / 64) {
@@ -331,7 +336,8 @@ impl Column<'_> {
         }
     }
 
-    /// The listed values of rows from `first` on, as many as `words` words have bits.
+    /// Returns the slots of listed values of rows from `first` on, as many rows as `words` words
+    /// have bits.
     fn slots_in(&self, first: u32, words: usize) -> Range<usize> {
         let end = first as u64 + words as u64 * 64;
         let start = self.listed.partition_point(|row| row.load(Relaxed) < first);
@@ -339,7 +345,7 @@ impl Column<'_> {
         start..start + rest.partition_point(|row| (row.load(Relaxed) as u64) < end)
     }
 
-    /// Where the values of the row with this index are.
+    /// Returns the slots of the values of the row with this index.
     #[inline]
     fn slots(&self, index: u32) -> Range<usize> {
         if self.entry.is_listed {
@@ -351,7 +357,7 @@ impl Column<'_> {
         if self.has(index) { index..index + 1 } else { 0..0 }
     }
 
-    /// Whether a row of a dense column has a value.
+    /// True if a row of a dense column has a value.
     #[inline]
     fn has(&self, index: usize) -> bool {
         if self.bits.is_empty() {
@@ -360,7 +366,7 @@ impl Column<'_> {
         self.bits.get(index / 64).is_some_and(|word| word.load(Relaxed) >> (index % 64) & 1 == 1)
     }
 
-    /// The value in a slot, which there is.
+    /// Returns the value in a slot, which must exist.
     #[inline]
     fn value(&self, slot: usize) -> u64 {
         let bytes = entry::width_bytes(self.entry.width) as usize;
@@ -373,7 +379,7 @@ impl Column<'_> {
     }
 }
 
-/// The lowest `count` bits, all if there are no more.
+/// Returns a mask of the lowest `count` bits, or all if there are no more.
 fn ones(count: usize) -> u64 {
     if count >= 64 { u64::MAX } else { (1 << count) - 1 }
 }

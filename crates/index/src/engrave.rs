@@ -1,16 +1,20 @@
-//! Engraving: a flushed segment is copied to the second tier (paper §4.7), and its operations leave the log.
+//! Engraving: a flushed segment is copied to the second tier (paper §4.7), and its operations leave
+//! the log.
 //!
-//! The copy has the same form as what was flushed, in the same chunks, so that readers need no second way; or rows and lists are
-//! packed. It is made in steps, since the flush stage has other things to do too:
+//! The copy has the form of the flushed segment, in chunks of equal size, so that readers need no
+//! second way. Rows and lists may be packed instead. The flush stage has other things to do too, so
+//! a segment is engraved in steps:
 //!
-//! 1. *Plan*: a block in each ring.
-//! 2. *Copy* rows, vectors, posting arrays, lengths, columns; compress texts; write the terms, of which lists may be packed. Each piece is
-//!    sent on its way at once.
-//! 3. *Join*: under the key lock, tell the ingest role that the copy is there; from now on it stamps deaths in both. Then
-//!    carry over the deaths since the copy: a stamp is written once, so storing it twice is storing it once.
+//! 1. *Plan*: take a block in each ring.
+//! 2. *Copy*: copy rows, vectors, posting arrays, lengths and columns. Compress the texts. Write
+//!    the terms, whose lists may be packed. Each piece is written back at once.
+//! 3. *Join*: under the key lock, show the copy to the ingest role, which stamps deaths in both
+//!    copies from now on. Then carry over the deaths since the copy. Carrying over is idempotent: a
+//!    stamp never changes.
 //! 4. *Mark*: fence; mark; fence. Now the log begins behind the segment's operations.
 //!
-//! A cut before the mark is durable leaves nothing: the operations are in the log. Two fences a segment.
+//! A cut before the mark is durable loses nothing: the operations are in the log. A segment costs
+//! two fences.
 
 pub mod commit;
 pub(crate) mod inversion;
@@ -51,20 +55,20 @@ use crate::terms::term_order::TermOrder;
 use crate::tier::Nvm;
 use crate::tier::pages::{Pages, check_bytes};
 
-/// What the ingest role knows of a segment when it is full.
+/// The facts that the ingest role knows about a full segment.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sealed {
-    /// Operations below this sequence number are in it, or in older ones.
+    /// Upper bound of the sequence numbers in this and older segments, exclusive.
     pub sequence_end: u64,
-    /// Where in the log the first operation behind them is.
+    /// Log position of the first operation behind them.
     pub log_from: u64,
     /// One past the highest number that a document of the executor took.
     pub documents_end: u64,
-    /// Documents that the executor accepted.
+    /// Number of documents that the executor accepted.
     pub accepted: u64,
     /// One past the largest number given as an explicit key.
     pub explicit_end: u64,
-    /// When its last operation arrived, in milliseconds since 1970.
+    /// Arrival of the last operation, in milliseconds since 1970.
     pub arrived_ms: u64,
 }
 
@@ -89,7 +93,7 @@ enum Step {
     Done,
 }
 
-/// A segment on its way into the second tier.
+/// A segment on its way to the second tier.
 #[derive(Debug)]
 pub struct Engrave {
     id: SegmentId,
@@ -99,23 +103,23 @@ pub struct Engrave {
     sections: Sections,
     long: (u64, u64),
     short: (u64, u64),
-    /// Whether its lists and its terms are packed.
+    /// True if its lists and its terms are packed.
     packs: bool,
     pieces: Vec<Piece>,
-    /// Rows on their way, if they are packed.
+    /// The writer of the rows, if they are packed.
     rows: Option<RowPacker>,
-    /// Texts on their way, if they are kept.
+    /// The writer of the texts, if they are kept.
     texts: Option<Box<TextEngraver>>,
-    /// Terms on their way.
+    /// The writer of unpacked terms.
     terms: Option<Box<TermEngraver>>,
-    /// Their order on its way.
+    /// The writer of the order of unpacked terms.
     order: Option<OrderEngraver>,
-    /// Both on their way, and lists, if those are packed.
+    /// The writer of packed lists and of the terms that lead to them.
     packed: Option<Box<PackedTermEngraver>>,
 }
 
 impl Engrave {
-    /// The engraving of a segment that has been flushed.
+    /// Makes the engraving of a segment that has been flushed.
     pub fn new(id: SegmentId, counts: FreshCounts, sealed: Sealed) -> Engrave {
         Engrave {
             id,
@@ -135,13 +139,13 @@ impl Engrave {
         }
     }
 
-    /// The segment.
+    /// Returns the segment.
     pub fn id(&self) -> SegmentId {
         self.id
     }
 
-    /// Takes the next step; says whether that was the last. An error means that there is no room now: ask again.
-    /// `locked` runs what it is given while no row can die.
+    /// Takes the next step. Returns true if that was the last. An error means that there is no room
+    /// now: ask again. `locked` runs its argument while no row can die.
     pub fn advance(
         &mut self,
         memory: &Memory,
@@ -202,7 +206,8 @@ impl Engrave {
         Snapshot::of_role(memory, u64::MAX).of(self.id)
     }
 
-    /// Writes some of the rows, if they are packed, and then their stored keys and short lengths; says whether all are written.
+    /// Writes some of the packed rows. After the last, writes stored keys and short lengths.
+    /// Returns true if all are written.
     fn write_rows(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let segment = self.segment(memory);
         let Some(packer) = &mut self.rows else { return true };
@@ -216,7 +221,8 @@ impl Engrave {
         true
     }
 
-    /// Where the chunks of the copy begin; those of packed rows are not all of one size.
+    /// Writes the directories of raw chunks. The row packer writes the directory of packed rows,
+    /// whose chunks differ in size.
     fn write_directories(&self, memory: &Memory, nvm: &Nvm) {
         let geometry = memory.geometry();
         let chunks = [
@@ -232,12 +238,13 @@ impl Engrave {
         }
     }
 
-    /// The dictionary's number of each ordinal.
+    /// Returns the place of the map from ordinals to the dictionary's numbers.
     fn term_map(&self, memory: &Memory) -> Span<AtomicU32> {
         Span::new(self.segment(memory).descriptor().term_map(), self.counts.terms as u64)
     }
 
-    /// Writes some of the texts; says whether all are written. Then what is behind them begins where they end.
+    /// Writes some of the texts. Returns true if all are written. The sections behind the texts
+    /// then begin where the texts end.
     fn write_texts(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let Some(texts) = self.segment(memory).dram_texts() else { return true };
         let rows = self.counts.rows;
@@ -256,11 +263,11 @@ impl Engrave {
         true
     }
 
-    /// The block ends behind the page checks, which follow the last section, now that it is written.
+    /// Shrinks the block after its last section is written, so that it ends behind the page checks.
     fn shrink(&mut self, memory: &Memory) {
         let last = self.sections.get(Kind::PackedTerms);
         let start = (last.start + last.bytes).next_multiple_of(64);
-        // Their own pages have checks too: how many there are is found in two steps at most.
+        // The checks cover their own pages too. The loop finds their size in at most two steps.
         let end = |bytes: u64| (start + bytes - self.long.0).next_multiple_of(PAGE);
         let bytes = |end: u64| check_bytes((end + self.short.1) / PAGE);
         let mut bytes_now = bytes(end(0));
@@ -272,7 +279,7 @@ impl Engrave {
         memory.shrink(Partition::NvmLong, self.long.1, self.id);
     }
 
-    /// The rows with explicit keys.
+    /// Yields the rows with explicit keys.
     fn keyed_rows<'m>(&self, memory: &'m Memory) -> impl Iterator<Item = (u32, RowKey)> + use<'m> {
         let rows = self.segment(memory).row_table();
         (0..self.counts.rows).map(move |local| (local, rows.row(local).key())).filter(|(_, key)| {
@@ -280,7 +287,8 @@ impl Engrave {
         })
     }
 
-    /// Writes some of the terms, by which they are found until the segment is merged; says whether all are written.
+    /// Writes some of the terms, which readers search until the segment is merged. Returns true if
+    /// all are written.
     fn write_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         if self.packs {
             return self.write_packed_terms(memory, nvm);
@@ -300,7 +308,8 @@ impl Engrave {
         done
     }
 
-    /// Packs some of the lists, or writes some of the terms that lead to them; says whether all are written.
+    /// Packs some of the lists, or writes some of the terms that lead to them. Returns true if all
+    /// are written.
     fn write_packed_terms(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let (id, map, order) = (self.id, self.term_map(memory), self.term_order(memory));
         let engraver =
@@ -313,12 +322,12 @@ impl Engrave {
         done
     }
 
-    /// The order of its terms in DRAM.
+    /// Returns the order of the segment's terms in DRAM.
     fn term_order<'m>(&self, memory: &'m Memory) -> TermOrder<'m> {
         TermOrder::at(memory.region(), self.segment(memory).descriptor().term_order())
     }
 
-    /// Writes some of the order of its terms; says whether all of it is written.
+    /// Writes some of the order of terms. Returns true if all of it is written.
     fn write_order(&mut self, memory: &Memory, nvm: &Nvm) -> bool {
         let order = self.term_order(memory);
         let Some(engraver) = &mut self.order else { return true };
@@ -329,7 +338,7 @@ impl Engrave {
         done
     }
 
-    /// Writes the hashes by which explicit keys are found until they are in the key table.
+    /// Writes the hashes that lead to explicit keys until the key table contains them.
     fn write_key_hashes(&mut self, memory: &Memory, nvm: &Nvm) {
         let segment = self.segment(memory);
         let mut key = Vec::new();
@@ -372,15 +381,16 @@ impl Engrave {
         if self.packs {
             memory.note_packed(position);
         }
-        // Before the segment is merged, and long before the DRAM dictionary sheds its entries, which may come before its commit:
-        // who loads a boundary behind the segment finds its terms in the second tier.
+        // Lead to the terms before the segment is merged and before the DRAM dictionary sheds its
+        // entries. The shedding may precede the commit. A reader that loads a boundary behind the
+        // segment must find its terms in the second tier.
         segment.descriptor().lead_to_terms(&self.sections);
         nvm.set_log_head(self.sealed.log_from);
         memory.table().publish(self.id, State::Engraved);
         memory.notify_space();
     }
 
-    /// All sections are written: their pages get their checks.
+    /// Writes the checks of the sections' pages. All sections are written already.
     fn write_page_checks(&mut self, memory: &Memory, nvm: &Nvm) {
         let section = self.sections.get(Kind::PageChecks);
         let pages = Pages::new(&self.sections, self.long, self.short);
@@ -436,8 +446,9 @@ impl Engrave {
     }
 }
 
-/// Stores the deaths that the copy of a segment's rows misses. Anyone who kills a row from now on stamps both, so what is missed was
-/// stored before the ingest role began to stamp both; a row that seems to live may be stamped meanwhile.
+/// Stores the deaths that the copy of a segment's rows misses. Each kill stamps both copies from
+/// now on. So the missed deaths were stored before the ingest role saw the copy. A row that seems
+/// to live here may be stamped meanwhile.
 fn carry_deaths(memory: &Memory, nvm: &Nvm, segment: &Segment<'_>, stamps: Stamps) {
     let (door, region) = (nvm.door(), memory.region());
     let table = segment.row_table();

@@ -1,10 +1,12 @@
-//! The flush stage's work on one segment: from chained blocks to contiguous arrays, and into the dictionary.
+//! The flush stage's work on one segment. It turns chained blocks into contiguous arrays and
+//! registers the terms in the dictionary.
 //!
-//! Terms are taken in order of first occurrence, in groups: the group's dictionary lines are asked for, then the
-//! records that they lead to, then the terms are looked up, and then the postings are copied and registered. When all terms are registered the window's end
-//! moves past the segment (one store), and the fresh extent goes when its last reader has gone.
+//! A flush takes terms in order of first occurrence, in groups. For a group it prefetches the
+//! dictionary lines, then the records behind them. Then it looks the terms up, copies their
+//! postings and registers them. Once all terms are registered, one store moves the window's end
+//! past the segment. The fresh extent is freed when its last reader has left.
 //!
-//! A flush that finds no room stops where it is and can be resumed: registration is idempotent.
+//! A flush that finds no room stops and can be resumed. Registration is idempotent.
 
 mod arrays;
 mod columns;
@@ -43,29 +45,30 @@ use crate::terms::term_sorter::TermSorter;
 use arrays::Arrays;
 use columns::FreshValues;
 
-/// Terms whose cache misses are overlapped.
+/// Number of terms whose cache misses are overlapped.
 const GROUP: usize = 32;
-/// Lines of a block that are asked for ahead: the processor sees the pattern then.
+/// Number of cache lines of a block to prefetch. After these the hardware prefetcher sees the
+/// pattern.
 const LINES_AHEAD: usize = 4;
 
-/// A full segment on its way into its read-optimized form.
+/// A full segment on its way to its read-optimized form.
 #[derive(Debug)]
 pub struct Flush {
     id: SegmentId,
     counts: FreshCounts,
-    /// Rows of each bitmap; 0: none are made.
+    /// Number of rows of each bitmap; 0 if no bitmaps are made.
     bitmap_rows: u32,
     level: Level,
-    /// Once allocated. The lengths are written then.
+    /// The arrays, once they are allocated. Their lengths are written at that time.
     arrays: Option<Arrays>,
-    /// How the columns are laid out, if there are any and they have a place.
+    /// The columns' layout, if there are columns and they have a place.
     columns: Option<Box<Layout>>,
     next_term: u32,
     next_word: u64,
 }
 
 impl Flush {
-    /// The flush of a segment that takes no more documents. Its descriptor's row count is set.
+    /// Makes the flush of a segment that takes no more documents. Its descriptor has its row count.
     pub fn new(id: SegmentId, counts: FreshCounts, level: Level) -> Flush {
         Flush {
             id,
@@ -79,8 +82,9 @@ impl Flush {
         }
     }
 
-    /// Does without bitmaps, which are for speed only, if the arrays have no place yet: whatever the documents
-    /// are like, the long-term partition has room for them then. Says whether that makes it smaller.
+    /// Leaves the bitmaps out, unless the arrays have a place already. True if that makes the
+    /// arrays smaller. Bitmaps are for speed only. Without them the long-term partition has room
+    /// for the segment, for documents of any kind.
     pub fn without_bitmaps(&mut self) -> bool {
         let with = self.arrays.is_none() && self.bitmap_rows > 0;
         if with {
@@ -89,22 +93,23 @@ impl Flush {
         with
     }
 
-    /// How many of its steps are taken.
+    /// Returns the number of steps taken.
     pub fn steps(&self) -> u32 {
         self.next_term + u32::from(self.arrays.is_some())
     }
 
-    /// The segment.
+    /// Returns the segment.
     pub fn id(&self) -> SegmentId {
         self.id
     }
 
-    /// What comes next for a segment that was flushed, if there is a second tier.
+    /// Returns the next stage of a flushed segment, if there is a second tier.
     pub fn engrave(self, sealed: Sealed) -> Engrave {
         Engrave::new(self.id, self.counts, sealed)
     }
 
-    /// Goes on until it is done or finds no room. When it is done, readers use the new form.
+    /// Continues until the flush is done or finds no room. Once it is done, readers use the new
+    /// form.
     pub fn run(&mut self, memory: &Memory, sorter: &mut TermSorter) -> Result<(), FlushStop> {
         let descriptor = memory.table().descriptor(self.id);
         let extent = Extent::new(memory.region(), memory.geometry(), descriptor.extent());
@@ -146,7 +151,8 @@ impl Flush {
         };
         let mut words = words_with(self.bitmap_rows);
         if words > PACKED as u64 {
-            // Places beyond would be taken for those of packed lists. Without bitmaps the largest segment has none.
+            // An offset beyond would collide with the `PACKED` flag. Without bitmaps no offset is
+            // that large.
             self.bitmap_rows = 0;
             words = words_with(0);
         }
@@ -170,7 +176,8 @@ impl Flush {
         FreshValues::new(memory, descriptor, extent, self.counts.rows)
     }
 
-    /// Writes the columns, if there are any. The sorter has written the order of terms.
+    /// Writes the columns, if there are any. Call it after the sorter has written the order of
+    /// terms.
     fn write_columns(
         &self,
         memory: &Memory,
@@ -184,7 +191,7 @@ impl Flush {
         }
     }
 
-    /// Writes the order of its terms, but for those without postings.
+    /// Writes the order of the segment's terms, leaving out terms without postings.
     fn order_terms(
         &self,
         memory: &Memory,
@@ -220,7 +227,8 @@ impl Flush {
         }
         hashes[..size].iter().for_each(|hash| dictionary.prefetch_candidate(*hash));
         for i in 0..size {
-            // A term whose only document broke off has a record and no posting; nor does its ordinal occur.
+            // A term whose only document was broken off has a record and no posting. No vector
+            // contains its ordinal.
             let list = extent.record(first + i as u32).list();
             list.chain().prefetch(extent.area(), extent.blocks(), LINES_AHEAD);
             if list.count.load(Relaxed) > 0 {
@@ -244,8 +252,8 @@ impl Flush {
         Ok(())
     }
 
-    /// Copies a term's list, newest first, with its maxima and its bitmap; returns its entry's payload and the first free word
-    /// behind.
+    /// Copies a term's list, newest first, with its maxima and its bitmap. Returns the payload of
+    /// its entry and the first free word behind the list.
     fn copy(
         &self,
         region: &Region,
@@ -266,6 +274,8 @@ impl Flush {
         for (to, from) in list.iter().zip(head.buffer[..head.buffered].iter().rev()) {
             to.store(*from, Relaxed);
         }
+        // Invariant: `list[..at]` holds the newest `at` postings, newest first. The loop ends at
+        // the oldest block, since each step moves on to an older one.
         let mut at = head.buffered;
         let mut chain = head.chain;
         while let Some((block, older)) = chain.next(extent.area(), extent.blocks()) {
@@ -308,14 +318,15 @@ fn intern(
     writer.intern(memory.footing(), Term { key, bytes: &long[..len] }, hash)
 }
 
-/// A segment that the window has passed, and that readers with the old window may still read.
+/// A segment that the window has passed. Readers with the old window may still read it.
 #[derive(Clone, Copy, Debug)]
 pub struct Dropped {
     id: SegmentId,
     stamp: u64,
 }
 
-/// Drops the oldest segment of the window: one store for readers. The key lock is held.
+/// Drops the oldest segment of the window, with one store for readers. The caller holds the key
+/// lock.
 pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
     let window = memory.window();
     if window.oldest == window.end {
@@ -324,8 +335,8 @@ pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
     let (descriptor, _) = memory.table().get(window.oldest)?;
     let id = SegmentId(descriptor.id() as u32);
     if let Some(nvm) = memory.nvm() {
-        // First of all: what nobody sees any more must not come back, and a start that finds the segment has to find
-        // its terms too.
+        // Retire the slot first. A dropped segment must not come back after a crash. Recovery must
+        // also find the terms of each segment that it finds.
         Slots::new(memory.region(), nvm.layout()).retire(nvm.door(), id.position());
     }
     memory.note_expired(descriptor);
@@ -334,10 +345,12 @@ pub fn drop_oldest(memory: &Memory) -> Option<Dropped> {
 }
 
 impl Dropped {
-    /// Takes the segment's terms out of the dictionary and gives its memory back, if all readers that have the
-    /// old window are gone: one that looks a term up before the sweep and another after it would see half a
-    /// document. Says whether they are. `merged` gives the writer of the merged dictionary, if there is one, and is asked for it
-    /// when it is needed; `before_memory` runs when nothing leads to the segment and its rows can still be read.
+    /// Takes the segment's terms out of the dictionary and frees its memory. True if done. It does
+    /// nothing while a reader has the old window. Such a reader could look one term up before the
+    /// sweep and another after it, and see half a document. `merged` returns the writer of the
+    /// merged dictionary, if there is one. It is called only when the writer is needed.
+    /// `before_memory` runs when nothing leads to the segment any more and its rows can still be
+    /// read.
     pub fn sweep<'m>(
         self,
         memory: &Memory,
@@ -367,7 +380,7 @@ impl Dropped {
     }
 }
 
-/// Takes a segment's entries out of the dictionary. Can be repeated if it finds no room.
+/// Takes a segment's entries out of the dictionary. It can be repeated after it found no room.
 pub fn sweep(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
     each_term(memory, id, |writer, term| {
         writer.remove(memory.footing(), term, id).or_else(|_| {
@@ -378,7 +391,7 @@ pub fn sweep(memory: &Memory, id: SegmentId) -> Result<(), DictionaryFull> {
     })
 }
 
-/// What is done to each term that has an entry of a segment.
+/// Calls `act` with each term that has an entry of the segment.
 fn each_term(
     memory: &Memory,
     id: SegmentId,
@@ -396,7 +409,7 @@ fn each_term(
         let mut writer = memory.dictionary();
         for number in group.iter().filter(|number| number.load(Relaxed) != TermId::NONE.0) {
             act(&mut writer, TermId(number.load(Relaxed)))?;
-            // It may be another's when the rest is tried again.
+            // A retry must skip this term: its number may belong to another term by then.
             number.store(TermId::NONE.0, Relaxed);
         }
     }
@@ -404,7 +417,8 @@ fn each_term(
     Ok(())
 }
 
-/// The same for a segment whose terms are known by what the second tier has of them: one that is merged.
+/// Like [`each_term`], for a merged segment. It has no term map, so its terms are found by their
+/// keys in the second tier.
 fn each_term_by_key(
     memory: &Memory,
     id: SegmentId,
@@ -422,6 +436,7 @@ fn each_term_by_key(
     };
     if let Some(terms) = packed_terms::of_sections(region, id, &sections) {
         let mut cursor = terms.cursor(0);
+        // Each step moves the cursor one term on, so that the loop ends with the last term.
         while let Some((field, bytes, _)) = cursor.term() {
             Term::new(field, bytes).map_or(Ok(()), &mut find)?;
             cursor.advance();

@@ -1,4 +1,5 @@
-//! What lies in the file: the root, the parts of a segment's copy, and the merged dictionary. Byte by byte: `docs/format.md`.
+//! The contents of the file: the root, the parts of a segment's copy, and the merged dictionary.
+//! `docs/format.md` describes them byte by byte.
 
 pub mod engraved_terms;
 pub mod field_list;

@@ -1,12 +1,12 @@
-//! The fresh segment: written by the ingest role, read at the same time by every query (paper §4.5, §4.6).
+//! The fresh segment: the ingest role writes it while queries read it (paper §4.5, §4.6).
 //!
-//! Ingest is bound by cache misses, so it works on batches: the home slots of all tokens are prefetched
-//! while the text is still being cut, then all tokens are *resolved* to ordinals while the term records are
-//! prefetched, then all are *posted*. One cache line a token is touched for good: the term's record, which
-//! holds key, list head and the newest postings.
+//! Cache misses bound ingest, so it works on batches in three passes. While the text is cut, the
+//! home slots of all tokens are prefetched. Then all tokens are *resolved* to ordinals while the
+//! term records are prefetched. Then all are *posted*. Posting touches one cache line a token: the
+//! term's record, with key, list head and the newest postings.
 //!
-//! What lies where is the [extent]'s matter. A batch that does
-//! not fit is taken up to the last document that does; the rest goes to the next segment.
+//! The [extent] defines the layout. If a batch does not fit, it is taken up to the last document
+//! that does. The rest goes to the next segment.
 
 pub mod batch;
 pub mod extent;
@@ -39,7 +39,7 @@ pub struct FreshWriter {
     extent: u64,
     base_row: u64,
     base_sequence: u64,
-    /// Distinct terms.
+    /// Number of distinct terms.
     terms: u32,
     terms_max: u32,
     /// First used word of the area's upper end.
@@ -55,26 +55,26 @@ pub struct FreshWriter {
     area_words: u32,
     /// The values of the current row.
     record: Vec<RowValue>,
-    /// What the rows have of each field of text.
+    /// The rows' counts for each field of text.
     fields: FieldCounts,
 }
 
-/// What a segment holds, counted while it was written.
+/// The sizes of a segment, counted while it was written.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreshCounts {
-    /// Rows.
+    /// Number of rows.
     pub rows: u32,
-    /// Distinct terms.
+    /// Number of distinct terms.
     pub terms: u32,
-    /// Postings.
+    /// Number of postings.
     pub postings: u64,
-    /// Tokens.
+    /// Number of tokens.
     pub tokens: u64,
-    /// What was kept of them.
+    /// Statistics of the kept tokens.
     pub kept: Statistics,
     /// Units of document vectors and stored keys.
     pub vector_units: u64,
-    /// One past the last of those units: chunks are not always filled.
+    /// One past the last of these units: chunks are not always filled.
     pub unit_end: u32,
     /// Bytes of the documents' texts, if they are kept.
     pub text_bytes: u64,
@@ -85,7 +85,7 @@ pub struct FreshCounts {
 }
 
 impl FreshWriter {
-    /// An empty segment, or `None` while the partitions have no room for one.
+    /// Opens an empty segment, or returns `None` while the partitions have no room for one.
     pub fn open(
         memory: &Memory,
         id: SegmentId,
@@ -123,27 +123,27 @@ impl FreshWriter {
         })
     }
 
-    /// The segment's id.
+    /// Returns the segment's id.
     pub fn id(&self) -> SegmentId {
         self.id
     }
 
-    /// The row number of local id 0.
+    /// Returns the row number of local id 0.
     pub fn base_row(&self) -> u64 {
         self.base_row
     }
 
-    /// Rows written.
+    /// Returns the number of rows written.
     pub fn rows(&self) -> u32 {
         self.rows.rows()
     }
 
-    /// Whether nothing was ever tried in it: a document that does not fit now never will.
+    /// True if no document was ever tried in it. A document that does not fit then never will.
     pub fn is_untouched(&self) -> bool {
         self.rows() == 0 && self.terms == 0
     }
 
-    /// What it holds so far.
+    /// Returns the segment's sizes so far.
     pub fn counts(&self) -> FreshCounts {
         let FreshWriter { terms, postings, tokens, vector_units, long_bytes, .. } = *self;
         let (rows, unit_end, text_bytes) = (self.rows(), self.rows.unit(), self.rows.text_bytes());
@@ -187,13 +187,14 @@ impl FreshWriter {
         descriptor.set_numbers_end(0);
     }
 
-    /// The view for prefetching while a batch is collected.
+    /// Returns the view for prefetching while a batch is collected.
     pub fn extent<'a>(&self, memory: &'a Memory) -> Extent<'a> {
         Extent::new(memory.region(), memory.geometry(), self.extent)
     }
 
-    /// Writes documents from the front of `batch`, whole ones only, as the next rows; says how many, and why not
-    /// all. The batch still has them; nothing is visible yet.
+    /// Writes documents from the front of `batch` as the next rows, whole ones only. Returns their
+    /// number, and the reason if documents are left. The batch keeps them all. Nothing is visible
+    /// yet.
     pub fn append(&mut self, memory: &Memory, batch: &mut Batch) -> (usize, Result<(), Stop>) {
         let extent = self.extent(memory);
         let room = self.rows.reserve_rows(memory, batch.documents().len());
@@ -213,17 +214,18 @@ impl FreshWriter {
         self.note(memory);
         let next = batch.documents().get(taken);
         if taken == room && next.is_some_and(|next| next.token_end as usize <= resolved) {
-            // It is for want of a row, though documents behind it may have words that do not fit.
+            // A row is missing, although later documents may also have terms that do not fit.
             let full = self.rows() >= memory.geometry().fresh_rows_max();
             stop = Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }
         (taken, stop)
     }
 
-    /// Tells readers which automatic keys and which terms are here, before the rows that have them are visible.
+    /// Shows the automatic keys and the number of terms to readers, before the rows that have them
+    /// are visible.
     fn note(&mut self, memory: &Memory) {
         let descriptor = memory.table().descriptor(self.id);
-        // Releases their records: a reader that loads it goes through that many.
+        // This store releases the terms' records: a reader that loads it reads that many.
         descriptor.set_terms(self.terms as u64);
         if let Some([first, last]) = self.numbers {
             descriptor.set_numbers_start(first);
@@ -231,7 +233,7 @@ impl FreshWriter {
         }
     }
 
-    /// Posts one document's tokens and writes its vector and row.
+    /// Posts one document's tokens, and writes its vector and row.
     fn take(
         &mut self,
         memory: &Memory,
@@ -269,7 +271,8 @@ impl FreshWriter {
         };
         self.rows.take_units(units);
         self.vector_units += (units + key_units) as u64;
-        // Without a vector nobody goes through them, and where its length is saturated this is what it is.
+        // Without vectors no reader uses the number of tokens as positions. Store the length: it is
+        // exact where the array of lengths is saturated.
         let row_tokens = if positions { tokens.len() as u32 + document.gaps } else { length };
         self.tokens += row_tokens as u64;
         self.rows.put_text(memory, Some(text));
@@ -278,9 +281,9 @@ impl FreshWriter {
         Ok(())
     }
 
-    /// Whether a document of usual size fits whatever its words are. One that breaks off leaves a dead row behind,
-    /// and a segment with dead rows cannot be counted from statistics; so only documents that are large for
-    /// the segment are tried.
+    /// True if a document of usual size fits with any terms. A document that breaks off leaves a
+    /// dead row, and then the segment cannot be counted from statistics. So only documents that are
+    /// large for the segment are tried without this guarantee.
     fn has_room(&self, extent: &Extent<'_>, tokens: usize, values: usize) -> bool {
         if self.tokens + tokens as u64 >= TOKENS_LIMIT {
             return false;
@@ -291,7 +294,7 @@ impl FreshWriter {
         worst <= free || worst > extent.area().len() as u64 / 16
     }
 
-    /// Writes the record of the next row's values, if it has any; its tokens are posted.
+    /// Writes the record of the next row's values, if it has any. Its tokens are posted already.
     #[inline(always)]
     fn put_values(
         &mut self,
@@ -303,7 +306,7 @@ impl FreshWriter {
         if values.is_empty() { Ok(()) } else { self.put_record(memory, extent, tokens, values) }
     }
 
-    /// Posts the tokens of the next row; returns the units that its vector took.
+    /// Posts the tokens of the next row. Returns the units that its vector took.
     #[inline(never)]
     fn post_all<const POSITIONS: bool>(
         &mut self,
@@ -313,9 +316,10 @@ impl FreshWriter {
     ) -> Result<u32, Full> {
         let word = posting(self.rows());
         let (area, blocks) = (extent.area(), extent.blocks());
-        // Tokens that add no posting: further occurrences of a term, and holes.
+        // Number of tokens that add no posting: further occurrences of a term, and holes.
         let mut repeated = 0;
         let mut at = 0;
+        // Invariant: the tokens before this one are posted, and `at` is the first free unit.
         for token in tokens {
             let mut ordinal = token.ordinal;
             let mut record = extent.record(ordinal);
@@ -341,7 +345,7 @@ impl FreshWriter {
         Ok(at as u32)
     }
 
-    /// Room for `words` words of a block.
+    /// Takes `words` words for a block.
     fn allocate(&mut self, extent: &Extent<'_>, words: u32) -> Option<u32> {
         let low = extent.low_after(self.terms);
         let block = self.high.checked_sub(words).filter(|block| *block >= low)?;
@@ -349,7 +353,7 @@ impl FreshWriter {
         Some(block)
     }
 
-    /// A document that broke off half way: its row is dead from birth, so its postings never count.
+    /// Abandons a document that broke off. Its row is dead from birth, so its postings never count.
     fn abandon(&mut self, memory: &Memory, delta: u32) {
         let row = self.rows.next_row(memory);
         row.write(delta, 0, 0, RowKey::default());
@@ -359,7 +363,7 @@ impl FreshWriter {
         memory.note_dead(memory.table().descriptor(self.id));
     }
 
-    /// Writes a row that is no document (a delete's). Its space was reserved by the caller's batch.
+    /// Writes a row without a document, for a delete. The caller's batch reserved its space.
     pub fn append_dead(&mut self, memory: &Memory, sequence: u64) -> Result<(), Stop> {
         let delta = u32::try_from(sequence - self.base_sequence).map_err(|_| Stop::SegmentFull)?;
         if self.rows.reserve_rows(memory, 1) == 0 {

@@ -1,4 +1,4 @@
-//! What everything stands on: ids, words, terms, and how memory and file are divided.
+//! The foundation: ids, words, terms, and the division of memory and file.
 
 pub mod blocks;
 pub mod corrupt;

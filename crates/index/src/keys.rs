@@ -1,15 +1,17 @@
-//! The key table: from a document's key to its row, so that the same key again replaces the document.
+//! The key table: it leads from a document's key to its row. So adding a key again replaces the
+//! document.
 //!
-//! While a document is being replaced, both versions are in the table: the old one until no reader is left that
-//! may not see the new one. Death stamps tell a snapshot which of them it sees.
+//! While a document is being replaced, the table has both versions. The old one stays until no
+//! reader is left that may not see the new one. Death stamps decide which version a snapshot sees.
 //!
-//! A slot holds the row's number and a tag of the key's hash; the key itself lies with the row and is compared
-//! there. Rows that are gone leave the table when their segment does. Automatic keys are not in it: they are
-//! numbers in arrival order and are found by binary search.
+//! A slot holds the row's number and a tag of the key's hash. The key is stored with the row and
+//! compared there. Rows of dropped segments leave the table with their segment. Automatic keys are
+//! not in it: they are numbers in arrival order and are found by binary search.
 //!
-//! Where there is a second tier the table is a cache: if it is full, the key of the oldest row nearby makes room, once its segment
-//! is engraved. Its segment's own hashes find it then ([`coverage`](crate::memory::coverage) says from where on), and a
-//! [filter](crate::keys::key_filter) tells the writer which segments may contain it.
+//! With a second tier the table is a cache. If it is full, the key of the oldest row nearby makes
+//! room, once its segment is engraved. After that the segment's own hashes find it
+//! ([`coverage`](crate::memory::coverage) has the boundary). A [filter](crate::keys::key_filter)
+//! gives the writer the segments that may contain it.
 
 pub mod key_filter;
 pub mod key_hashes;
@@ -35,17 +37,17 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// The table of `geometry`.
+    /// Returns the table of `geometry`.
     pub fn new(geometry: &Geometry) -> Keys {
         Keys { table: LineTable::new(geometry.key_lines) }
     }
 
-    /// Asks for the line of a key's hash.
+    /// Prefetches the line of a key's hash.
     pub fn prefetch(self, memory: &Memory, hash: u64) {
         self.table.prefetch(memory.region(), hash);
     }
 
-    /// The row of the document that `key` calls, in `snapshot`.
+    /// Finds the row of the document with `key` in `snapshot`.
     pub fn find(
         self,
         snapshot: &Snapshot<'_>,
@@ -65,7 +67,7 @@ impl Keys {
         hash: u64,
         choose: impl FnOnce(Range<Position>) -> I,
     ) -> Option<u64> {
-        // Loaded before and after: keys may enter the table meanwhile, or leave it.
+        // Load it before and after the search: keys may enter the table meanwhile, or leave it.
         let before = memory.coverage().keys_from();
         let found = self.table.find(memory.region(), hash, |row| {
             snapshot.locate(row).is_some_and(|(segment, local)| {
@@ -83,8 +85,8 @@ impl Keys {
         })
     }
 
-    /// Makes room for a key with this hash: the oldest row of those nearby leaves, if its segment is engraved or gone. Says whether
-    /// one did. The caller is pinned and holds the key lock.
+    /// Makes room for a key with this hash. The oldest row nearby leaves, if its segment is
+    /// engraved or gone. Returns true if one did. The caller is pinned and holds the key lock.
     pub fn evict(self, snapshot: &Snapshot<'_>, memory: &Memory, hash: u64) -> bool {
         self.table.evict(memory.region(), hash, |row| {
             let Some((segment, _)) = snapshot.locate(row) else { return true };
@@ -93,7 +95,7 @@ impl Keys {
             let is_engraved = state.is_none_or(|state| state >= State::Engraved);
             let coverage = memory.coverage();
             if is_engraved && position >= coverage.keys_from() {
-                // Before the key leaves the table.
+                // Move the boundary before the key leaves the table.
                 coverage.set_keys_from(position + 1);
             }
             is_engraved
@@ -105,12 +107,13 @@ impl Keys {
         self.table.insert(memory.region(), hash, row)
     }
 
-    /// The key's document is now in another row; says whether the old one was in the table. Ingest role only.
+    /// Moves a key's document to another row. Returns true if the old row was in the table. Ingest
+    /// role only.
     pub fn replace(self, memory: &Memory, hash: u64, old: u64, new: u64) -> bool {
         self.table.replace(memory.region(), hash, old, new)
     }
 
-    /// The key has no document any more. Ingest role only.
+    /// Removes a key that has no document any more. Ingest role only.
     pub fn remove(self, memory: &Memory, hash: u64, row: u64) -> bool {
         self.table.remove(memory.region(), hash, row)
     }
@@ -130,7 +133,8 @@ impl WriterKeys {
         WriterKeys { table: Keys::new(geometry), filter: KeyFilter::new(geometry) }
     }
 
-    /// Returns the row of the document with `key` in `snapshot`. Searches only the older segments that the filter returns.
+    /// Returns the row of the document with `key` in `snapshot`. Searches only the older segments
+    /// that the filter returns.
     pub fn find(
         &self,
         snapshot: &Snapshot<'_>,
@@ -151,9 +155,10 @@ impl Deref for WriterKeys {
     }
 }
 
-/// Finds the row that `key` calls without the key table, if the table lost rows that `snapshot` may
-/// see. The caller has asked the table first: the loss is noted before a row leaves it, so a reader
-/// that misses the row sees the note. The search visits all rows: prefer a newer snapshot.
+/// Finds the row of the document with `key` without the key table, if the table lost rows that
+/// `snapshot` may see. The caller has searched the table first. The loss is noted before a row
+/// leaves the table, so a reader that misses the row sees the note. The search visits all rows:
+/// prefer a newer snapshot.
 pub fn find_forgotten(snapshot: &Snapshot<'_>, key: &[u8]) -> Option<u64> {
     if snapshot.visible() >= snapshot.memory().forgotten() {
         return None;
@@ -166,8 +171,9 @@ pub fn find_forgotten(snapshot: &Snapshot<'_>, key: &[u8]) -> Option<u64> {
     })
 }
 
-/// The row of the live document whose automatic key is `number`. Automatic numbers ascend with the rows, with
-/// explicitly keyed rows and deletes between them, and documents that never came to life, whose numbers come again.
+/// Finds the row of the live document whose automatic key is `number`. Automatic keys ascend with
+/// the rows. Rows of explicit keys and deletes lie between them. So do documents that never came to
+/// life, whose numbers are reused.
 pub fn find_automatic(snapshot: &Snapshot<'_>, number: u64) -> Option<u64> {
     let has = |segment: &Segment<'_>| {
         let descriptor = segment.descriptor();
@@ -176,6 +182,7 @@ pub fn find_automatic(snapshot: &Snapshot<'_>, number: u64) -> Option<u64> {
     for segment in snapshot.segments().filter(has) {
         let (mut low, mut high) = (0, segment.rows());
         let table = segment.row_table();
+        // Invariant: a row with the number that has lived is in `low..high`. Each round shrinks it.
         while low < high {
             let middle = low + (high - low) / 2;
             let next = (middle..high).find_map(|local| match table.row(local).key().kind() {

@@ -1,32 +1,33 @@
-//! Segments, dictionary, descriptor table and snapshots: the index itself, without threads or policy.
+//! The index without threads or policy: segments, dictionary, descriptor table and snapshots.
 //!
 //! Each room uses only those above it:
 //!
-//! | room | what it is |
+//! | room | contents |
 //! |---|---|
-//! | [`ground`] | ids, posting words, terms, values; how memory and file are divided; slots and sections of segments |
+//! | [`ground`] | ids, posting words, terms, values; layout of memory and file; slots, sections |
 //! | [`rows`] | rows, their lengths, texts, document vectors and death stamps |
 //! | [`terms`] | terms in order; the dictionary in DRAM and its writer; packed terms |
 //! | [`lists`] | posting lists: growing, packed; block maxima |
 //! | [`column`](mod@column) | values of rows, by field |
 //! | [`tier`] | an executor's part of the file, open; page checks |
 //! | [`memory`] | an executor's memory, and the descriptor table in it |
-//! | [`form`] | what lies in the file: the root, list of fields, nodes, texts, the merged dictionary |
+//! | [`form`] | the contents of the file: root, list of fields, nodes, texts, merged dictionary |
 //! | [`log`] | operations that no engraved segment has yet |
 //! | [`fresh`] | the segment that a [batch](fresh::batch) goes into |
-//! | [`snapshot`] | what one query sees of an executor |
+//! | [`snapshot`] | the state of an executor that one query sees |
 //! | [`keys`] | from a document's key to its row |
-//! | [`engrave`] | from DRAM to the second tier: a segment is copied, and readers go there |
+//! | [`engrave`] | from DRAM to the second tier: a segment is copied, and its readers move |
 //! | [`merge`] | the terms of engraved segments are linked into the merged dictionary |
 //! | [`flush`] | a full segment becomes a read-optimized one, registered in the dictionary |
 //! | [`rewrite`] | mostly dead segments become one |
-//! | [`start`] | what a start finds, and how terms come to DRAM after it and leave it |
-//! | [`check`] | whether the file is what was stored there |
-//! | [`backup`], [`salvage`] | copies of it, at one point of its operation order or of its whole parts |
+//! | [`start`] | recovery, import of terms to DRAM after it, and their shedding |
+//! | [`check`] | comparison of the file with its checksums and with itself |
+//! | [`backup`], [`salvage`] | copies at one point of the operation order, or of the whole parts |
 //!
-//! Everything in the second tier is stored through the [door](spirit_door). Nothing relies on the order in which stores become durable,
-//! but for fences: data is durable before the word that leads to it, that word is one aligned 8-byte store, and what can be
-//! torn carries a checksum. `docs/format.md` describes the format byte by byte.
+//! Everything in the second tier is stored through the [door](spirit_door). Nothing relies on the
+//! order in which stores become durable, apart from fences. Data is durable before the word that
+//! leads to it. This word is one aligned 8-byte store. Data that can be torn has a checksum.
+//! `docs/format.md` describes the format byte by byte.
 //!
 //! This crate does not know text, queries, threads or files.
 #![forbid(unsafe_code)]

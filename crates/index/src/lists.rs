@@ -1,4 +1,4 @@
-//! Posting lists: growing ones, block maxima, packed ones.
+//! Posting lists: growing ones, block maxima and packed ones.
 
 pub mod list;
 pub mod maxima;

@@ -1,9 +1,10 @@
-//! The log of operations that no engraved segment has yet (the paper's tLog, §4.8).
+//! The log of operations that are not in an engraved segment yet (the paper's tLog, §4.8).
 //!
-//! A ring of records, each written whole behind the last and fenced once, so that its operations may be acknowledged: one
-//! barrier a group, where the paper has two a document. No word says where the log ends: its end is the first place
-//! without a valid record. A *position* counts the bytes ever logged, gaps included; a record knows its own, so one of an
-//! earlier lap is not taken for it.
+//! The log is a ring of records. Each record is written whole behind the last and fenced once
+//! before its operations are acknowledged. This takes one barrier a group, where the paper has two
+//! a document. No word says where the log ends: it ends at the first place without a valid record.
+//! A *position* counts the bytes ever logged, gaps included. A record contains its own position, so
+//! a record of an earlier lap is not taken for it.
 //!
 //! | word of a record | |
 //! |---|---|
@@ -22,22 +23,29 @@
 //! | 1 | the automatic key |
 //! | .. | key, then text, each filled up to whole words with zeros |
 //!
-//! With bit 5 of the kind of key set a word with the bytes of the document's fields follows the text, and then these, encoded by the crate that
-//! makes schemas, filled up as well.
+//! If bit 5 of the kind of key is set, the document has fields. Behind the text follow a word with
+//! their length in bytes and then the fields, filled up to whole words. The crate that makes
+//! schemas encodes them.
 //!
-//! With bit 4 of the kind of key set the text is a *reference*: a word with the real text's bytes (low half) and its CRC-32C (high
-//! half), then where the application can read it again.
+//! If bit 4 of the kind of key is set, the text is a *reference*. It has a word with the real
+//! text's bytes (low half) and its CRC-32C (high half). Then comes the place where the application
+//! can read the text again.
 //!
-//! The record of a *group* ends with one more operation that is not counted: of kind of key 3, whose text is the application's
-//! *offset*; or, where documents of the group are in several executors' logs, of kind 4 in all but the first executor's. Word 1 of it
-//! is the group's number, one past its last sequence number. The offset is durable behind all else of its group, so a record of kind 4
-//! counts if one with its number, or a higher one, is in the first executor's log. So that what is trimmed does not take the offset
-//! along, it is logged again, in a record without documents, before a segment that is to be engraved takes the log's place.
+//! The record of a *group* ends with one more operation, which is not counted. Its kind of key is
+//! 3, and its text is the application's *offset*. If the group's documents are in several
+//! executors' logs, the kind is 4 in all but the first executor's. Word 1 of the operation is the
+//! group's number, one past its last sequence number.
 //!
-//! What is here is the writer's end; the [reader](crate::log::log_reader) has a file of its own.
+//! The offset becomes durable after all other parts of its group. So a record of kind 4 counts only
+//! if the first executor's log has an offset with this number or a higher one. Trimming must not
+//! lose the offset. So it is logged again, in a record without documents, before a segment is
+//! engraved and replaces a part of the log.
 //!
-//! The checksum begins with the index's salt, so what a document holds is not taken for a record. Each start of the
-//! index raises the incarnation, durably, before anything is logged; along the log it never falls.
+//! This file has the writer; the [reader](crate::log::log_reader) has its own.
+//!
+//! The checksum begins with the index's salt, so that a document's contents are not taken for a
+//! record. Each start of the index durably raises the incarnation before anything is logged. Along
+//! the log the incarnation never falls.
 
 pub(crate) mod log_operation;
 pub mod log_reader;
@@ -52,87 +60,89 @@ use crate::ground::corrupt::checksum;
 pub const HEADER_BYTES: u64 = 48;
 pub(crate) const HEADER_WORDS: usize = 6;
 const _: () = assert!(HEADER_BYTES == HEADER_WORDS as u64 * 8);
-/// The flag in a record's kind that says that a word with the arrival of its documents follows the header.
+/// The flag in a record's kind for the arrival: a word with the documents' arrival follows the
+/// header.
 pub(crate) const TIMED: u64 = 16;
 /// Bytes of that word.
 pub const ARRIVAL_BYTES: u64 = 8;
 /// Bytes of an operation without key, text and fields.
 pub const OPERATION_BYTES: u64 = 16;
-/// The kind of key of an operation that is the application's offset.
+/// The kind of key of an operation that holds the application's offset.
 pub(crate) const OFFSET_KIND: u64 = 3;
-/// The same of one that says that the offset is in another log.
+/// The kind of key of an operation that refers to the offset in another log.
 pub(crate) const PART_KIND: u64 = 4;
-/// Bytes of the application's offset at most.
+/// Largest number of bytes of the application's offset.
 pub const OFFSET_BYTES_MAX: usize = 4096;
-/// The bit of a kind of key that says that the text is a reference.
+/// The bit of a kind of key that marks the text as a reference.
 pub(crate) const REFERENCE_BIT: u64 = 16;
-/// The bit that says that the document has fields.
+/// The bit of a kind of key that marks a document with fields.
 pub(crate) const FIELDS_BIT: u64 = 32;
-/// Bytes of a reference at most.
+/// Largest number of bytes of a reference.
 pub const REFERENCE_BYTES_MAX: usize = 64;
-/// Operations in one record.
+/// Largest number of operations in one record.
 pub const OPERATIONS_MAX: usize = (1 << 24) - 1;
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RecordKind {
-    /// Documents, and the application's offset perhaps.
+    /// Documents, with or without the application's offset.
     Add = 1,
-    /// One key whose document goes.
+    /// One key whose document is deleted.
     Delete = 2,
     /// Operations of the record before, from its sequence number on, that did not take effect.
     Cancel = 3,
-    /// Nothing, up to the end of the ring.
+    /// A filler up to the end of the ring.
     Skip = 4,
 }
 
-/// What the header says besides place and length.
+/// The contents of a header, apart from place and length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// What it is.
+    /// The record's kind.
     pub kind: RecordKind,
-    /// How many operations.
+    /// Number of operations.
     pub operations: u32,
-    /// The sequence number of the first one; each has one more than the last.
+    /// Sequence number of the first operation. Each further operation has the next number.
     pub sequence: u64,
-    /// The executor's row number of the first one.
+    /// The executor's row number of the first operation.
     pub row: u64,
-    /// One past the number of its last document; in another record, one past the executor's highest.
+    /// One past the number of its last document. In a record without documents, one past the
+    /// executor's highest.
     pub documents: u64,
-    /// When its documents arrived, in milliseconds of the index's time; 0 if it does not say.
+    /// Arrival of its documents, in milliseconds of the index's time; 0 if it is not recorded.
     pub arrived_ms: u64,
 }
 
 impl Header {
-    /// Bytes of the header, with the arrival.
+    /// Returns the bytes of the header, with the arrival.
     pub(crate) fn bytes(&self) -> u64 {
         HEADER_BYTES + if self.arrived_ms > 0 { ARRIVAL_BYTES } else { 0 }
     }
 }
 
-/// How a document in the log is called.
+/// The key of a logged document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoggedKey<'a> {
-    /// By a number.
+    /// A number.
     Automatic(u64),
-    /// By its own key.
+    /// The document's own key.
     Bytes(&'a [u8]),
 }
 
-/// What the log says of a document's text.
+/// The text of a logged document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LoggedText<'a> {
-    /// The text.
+    /// The text itself.
     Bytes(&'a [u8]),
-    /// Where it can be read again.
+    /// The place where it can be read again.
     Reference(Reference<'a>),
 }
 
 /// An operation in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedOperation<'a> {
-    /// How its document is called.
+    /// The key of its document.
     pub key: LoggedKey<'a>,
     /// The document's text.
     pub text: LoggedText<'a>,
@@ -140,7 +150,7 @@ pub struct LoggedOperation<'a> {
     pub fields: &'a [u8],
 }
 
-/// Where a document's text can be read again, and how to know it.
+/// The place where a document's text can be read again, with a check of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference<'a> {
     /// The application's own words for the place, at most [`REFERENCE_BYTES_MAX`] bytes.
@@ -152,34 +162,34 @@ pub struct Reference<'a> {
 }
 
 impl<'a> Reference<'a> {
-    /// The reference to `text`, which is at `place`.
+    /// Makes the reference to `text`, which is at `place`.
     pub fn new(place: &'a [u8], text: &[u8]) -> Reference<'a> {
         Reference { place, bytes: text.len() as u32, check: crc32c::crc32c(text) }
     }
 
-    /// Whether `text` is what was referred to.
+    /// True if `text` is the text of the reference.
     pub fn is_to(&self, text: &[u8]) -> bool {
         *self == Reference::new(self.place, text)
     }
 }
 
-/// What ends the record of a group.
+/// The end of a group's record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupEnd<'a> {
-    /// The group's number, which is higher than those of all groups before.
+    /// The group's number, higher than those of all groups before.
     pub number: u64,
-    /// The application's offset, unless it is in the first executor's log, and this is another.
+    /// The application's offset; `None` if it is in the first executor's log and this is another's.
     pub offset: Option<&'a [u8]>,
 }
 
-/// Where the ring lies, and whose it is.
+/// The place of the ring, and the salt of its index.
 #[derive(Clone, Copy, Debug)]
 pub struct LogSpace {
-    /// Offset.
+    /// Offset of the ring.
     pub start: u64,
-    /// Bytes.
+    /// Bytes of the ring.
     pub bytes: u64,
-    /// What checksums begin with.
+    /// Initial value of the checksums.
     pub salt: u32,
 }
 
@@ -188,35 +198,35 @@ impl LogSpace {
         self.start + position % self.bytes
     }
 
-    /// Bytes from `position` to where the ring begins anew.
+    /// Returns the bytes from `position` to the end of the ring.
     pub(crate) fn left(&self, position: u64) -> u64 {
         self.bytes - position % self.bytes
     }
 
-    /// The longest record that fits whatever is in the log's way.
+    /// Returns the length of the longest record that fits at any state of the log.
     pub fn record_bytes_max(&self) -> u64 {
         self.bytes / 2
     }
 }
 
-/// Operations of a record, gathered.
+/// The gathered operations of a record.
 #[derive(Debug, Default)]
 pub struct Operations {
     bytes: Vec<u8>,
-    /// Where each operation ends.
+    /// The end of each operation in `bytes`.
     ends: Vec<usize>,
-    /// How many of the first were taken.
+    /// Number of operations taken from the front.
     dropped: usize,
 }
 
 impl Operations {
-    /// Adds a document; `fields` are the values of its fields, encoded. Its automatic key may be set later.
+    /// Adds a document with the encoded values of its fields. Its automatic key may be set later.
     #[inline]
     pub fn push(&mut self, key: LoggedKey<'_>, text: &[u8], fields: &[u8]) {
         self.push_document(key, 0, [text, &[]], fields);
     }
 
-    /// The same; its text is not logged.
+    /// Like [`push`](Self::push), but logs a reference in place of the text.
     pub fn push_reference(&mut self, key: LoggedKey<'_>, reference: Reference<'_>, fields: &[u8]) {
         let word = u64::from(reference.bytes) | u64::from(reference.check) << 32;
         self.push_document(key, REFERENCE_BIT, [&word.to_le_bytes(), reference.place], fields);
@@ -261,13 +271,13 @@ impl Operations {
         if !bytes.is_empty() {
             self.bytes.extend_from_slice(bytes);
         }
-        // A whole word of zeros is one store; what is too much of it goes again.
+        // A whole word of zeros is one store; the excess is cut off again.
         let end = self.bytes.len().next_multiple_of(8);
         self.bytes.extend_from_slice(&[0; 8]);
         self.bytes.truncate(end);
     }
 
-    /// Ends what is gathered of a group.
+    /// Adds the end of a group.
     pub fn push_end(&mut self, end: GroupEnd<'_>) {
         let kind = if end.offset.is_some() { OFFSET_KIND } else { PART_KIND };
         self.push_operation(kind, end.number, &[], [end.offset.unwrap_or(&[]), &[]]);
@@ -284,22 +294,22 @@ impl Operations {
         (self.dropped + index).checked_sub(1).map_or(0, |last| self.ends[last])
     }
 
-    /// The bytes of the first `count` that are left.
+    /// Returns the bytes of the first `count` operations that are left.
     pub fn first(&self, count: usize) -> &[u8] {
         &self.bytes[self.start(0)..self.start(count)]
     }
 
-    /// Bytes gathered.
+    /// Returns the bytes gathered, with those of taken operations.
     pub fn bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Takes the first `count` away.
+    /// Takes the first `count` operations away.
     pub fn drop_front(&mut self, count: usize) {
         self.dropped += count;
     }
 
-    /// Empties it.
+    /// Empties the buffer.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -307,7 +317,7 @@ impl Operations {
     }
 }
 
-/// The writer's end of the log. One at a time: the ingest role's.
+/// The log's writer. There is one at a time, the ingest role's.
 #[derive(Debug)]
 pub struct LogWriter {
     space: LogSpace,
@@ -316,23 +326,24 @@ pub struct LogWriter {
 }
 
 impl LogWriter {
-    /// Goes on at `position`.
+    /// Makes the writer that continues at `position`.
     pub fn new(space: LogSpace, position: u64, incarnation: u32) -> LogWriter {
         LogWriter { space, position, incarnation }
     }
 
-    /// Where the next record begins, or the gap before it.
+    /// Returns the position of the next record, or of the gap before it.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The longest record that can ever be logged.
+    /// Returns the length of the longest record that can ever be logged.
     pub fn record_bytes_max(&self) -> u64 {
         self.space.record_bytes_max()
     }
 
-    /// The position behind such a record, and behind short ones of `spare` bytes with the gap before one of them; none if there is no
-    /// room for them while the log from `head` on must stay.
+    /// Returns the log's end after a record with `bytes` bytes behind its header and `spare` bytes
+    /// of further records. `spare` includes the gap before one of these. Returns `None` if there is
+    /// no room while the log from `head` on must stay.
     pub fn end_with(&self, head: u64, bytes: u64, spare: u64) -> Option<u64> {
         let wanted = HEADER_BYTES + bytes;
         let left = self.space.left(self.position);
@@ -341,7 +352,7 @@ impl LogWriter {
         (end <= head + self.space.bytes).then_some(end)
     }
 
-    /// Appends a record. Durable on return. There is room for it. Says where it begins.
+    /// Appends a record, durable on return, and returns its position. There is room for it.
     pub fn append(
         &mut self,
         door: &Door,
@@ -359,8 +370,9 @@ impl LogWriter {
         self.position - bytes
     }
 
-    /// Goes on at the ring's beginning, if it is not there and the log from `head` on is behind that; says whether it did. There is
-    /// room for a record without operations. The next record's fence makes the skip durable.
+    /// Moves to the ring's beginning and returns true, if the log from `head` on leaves it free.
+    /// Does nothing if the writer is there already. There is room for a record without operations.
+    /// The next record's fence makes the skip durable.
     pub fn begin_lap(&mut self, door: &Door, region: &Region, head: u64) -> bool {
         let left = self.space.left(self.position);
         let is_free = self.position + left <= head + self.space.bytes;
@@ -371,7 +383,7 @@ impl LogWriter {
         can
     }
 
-    /// Fills the ring's end, which a record does not fit in.
+    /// Fills the end of the ring, which is too short for the next record.
     fn skip(&mut self, door: &Door, region: &Region, left: u64) {
         if left >= HEADER_BYTES {
             let header = Header {
@@ -423,7 +435,7 @@ impl LogWriter {
     }
 }
 
-/// The checksum of a header, its length included.
+/// Returns the checksum of a header, with its length.
 pub(crate) fn header_check(salt: u32, words: &[u64; HEADER_WORDS]) -> u32 {
     let mut words = *words;
     words[0] &= 0xFFFF_FFFF;

@@ -1,20 +1,23 @@
-//! An executor's memory: the region, its partitions' allocators, and the [few words](crate::ground::roots) that readers start from.
+//! An executor's memory: the region, its partitions' allocators, and the [few
+//! words](crate::ground::roots) that readers start from.
 //!
 //! # Roots and their orderings
 //!
-//! A reader pins, then loads, in this order (all acquire): the *window* of segments that are registered,
-//! what is *superseded* by a rewrite (see [`rewrite`](crate::rewrite)), the number of *visible* rows, and how many of the
-//! segments the dictionary *covers* (see [`coverage`]). The rest follows from those four, so a snapshot is
-//! four loads whatever the index holds.
+//! A reader pins, then makes four loads (all acquire), in this order. It loads the *window* of
+//! registered segments. It loads the word *superseded*, of a rewrite (see
+//! [`rewrite`](crate::rewrite)). It loads the number of *visible* rows. Last it loads the first
+//! segment that the dictionary *covers* (see [`coverage`]). All else follows from these four. So a
+//! snapshot takes four loads, for any contents of the index.
 //!
-//! * `visible` is stored (release) by the ingest role when all postings, rows and death stamps of an operation
-//!   are written. A segment is in the descriptor table before its first row is visible, so a reader that sees
-//!   a row finds its segment.
-//! * `window.end` is raised (release) by the flush stage when all of a segment's terms are registered. A reader
-//!   with the old window reads that segment in its fresh form, whose memory is kept until no such reader is
-//!   left: the window, not the descriptor's state, decides how a term is found, so no segment is seen twice
-//!   or missed.
-//! * `window.oldest` is raised when the oldest segment is dropped: one store, whatever the segment holds.
+//! * `visible` is stored (release) by the ingest role when all postings, rows and death stamps of
+//!   an operation are written. A segment is in the descriptor table before its first row is
+//!   visible. So a reader that sees a row finds its segment.
+//! * `window.end` is raised (release) by the flush stage when all of a segment's terms are
+//!   registered. A reader with the old window reads that segment in its fresh form. Its fresh
+//!   memory is kept until no such reader is left. The window decides how a term is found, not the
+//!   descriptor's state. So no segment is seen twice or missed.
+//! * `window.oldest` is raised when the oldest segment is dropped: one store, for a segment of any
+//!   size.
 
 pub mod coverage;
 pub mod descriptor;
@@ -51,9 +54,9 @@ pub struct Memory {
     nvm: Option<Nvm>,
     /// Bytes of the long-term partition that only a rewrite may take.
     reserve: AtomicU64,
-    /// One past the last byte of the short-term partition that was ever given out.
+    /// One past the last byte of the short-term partition that was ever allocated.
     extents_end: AtomicU64,
-    /// Positions below this are gone and no reader holds them: their table slots can be used again.
+    /// Positions below this are gone, and no reader holds them. Their table slots can be reused.
     reclaimed: AtomicU64,
     rings: Mutex<Rings>,
     space: Condvar,
@@ -61,8 +64,8 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Reserves and divides the memory. `pins` is shared by all executors of an index; `tier` is given if the settings
-    /// have a second tier.
+    /// Reserves and divides the memory. All executors of an index share `pins`. `tier` is given if
+    /// the settings have a second tier.
     pub fn new(
         settings: Settings,
         tier: Option<Tier>,
@@ -76,7 +79,8 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Maps memory that another process divided so, and goes on storing to. Nothing is stored to it here.
+    /// Maps memory that another process divided with these settings and still stores to. Stores
+    /// nothing to it.
     pub fn attach(
         settings: Settings,
         tier: Option<Tier>,
@@ -90,7 +94,7 @@ impl Memory {
             nvm.prove(&mut region);
         }
         if let Some(nvm) = nvm.as_ref().filter(|nvm| nvm.door().barrier() == Barrier::Sync) {
-            // Slots, log and dictionary, which are stored to word by word or record by record.
+            // Slots, log and dictionary are stored to by single words or records.
             region.use_single_pages(0, nvm.layout().short.0);
         }
         let dictionary = Mutex::new(DictionaryWriter::new(&geometry));
@@ -106,75 +110,76 @@ impl Memory {
         })
     }
 
-    /// The words that readers start from.
+    /// Returns the words that readers start from.
     #[inline(always)]
     pub(crate) fn roots(&self) -> Roots<'_> {
         Roots::new(self.footing.region.dram(self.footing.geometry.roots))
     }
 
-    /// A number that statistics tell.
+    /// Returns a number for statistics.
     pub fn gauge(&self, gauge: Gauge) -> &AtomicU64 {
         self.roots().gauge(gauge)
     }
 
-    /// Stores some of them.
+    /// Stores some gauges.
     pub fn set_gauges(&self, gauges: &[(Gauge, u64)]) {
         let roots = self.roots();
         gauges.iter().for_each(|(gauge, value)| roots.gauge(*gauge).store(*value, Relaxed));
     }
 
-    /// What the dictionary's writer needs of it.
+    /// Returns the parts that the dictionary's writer needs.
     #[inline(always)]
     pub fn footing(&self) -> &Footing {
         &self.footing
     }
 
-    /// The region.
+    /// Returns the region.
     #[inline(always)]
     pub fn region(&self) -> &Region {
         &self.footing.region
     }
 
-    /// Where everything is.
+    /// Returns the layout.
     #[inline(always)]
     pub fn geometry(&self) -> &Geometry {
         &self.footing.geometry
     }
 
-    /// The second tier, if there is one.
+    /// Returns the second tier, if there is one.
     #[inline(always)]
     pub fn nvm(&self) -> Option<&Nvm> {
         self.nvm.as_ref()
     }
 
-    /// The dictionary's writer.
+    /// Returns the dictionary's writer.
     pub fn dictionary(&self) -> MutexGuard<'_, DictionaryWriter> {
         // A panic while it is held poisons the index through the stage that panicked.
         self.dictionary.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// How much of the second tier is in DRAM too.
+    /// Returns the view of the segments that structures in DRAM cover.
     #[inline(always)]
     pub fn coverage(&self) -> Coverage<'_> {
         Coverage(self.roots())
     }
 
-    /// One past the last merged segment.
+    /// Returns one past the last merged segment.
     pub fn merged(&self) -> Position {
         self.roots().merged().load(Acquire) as Position
     }
 
-    /// Segments before `end` are merged.
+    /// Notes that segments before `end` are merged.
     pub(crate) fn set_merged(&self, end: Position) {
         self.roots().merged().store(end.into(), Release);
     }
 
-    /// Where the segments are that have packed terms; others may be between them.
+    /// Returns a range that contains all segments with packed terms; others may be between them.
     pub(crate) fn packed(&self) -> Window {
         Window::from_word(self.roots().packed().load(Acquire))
     }
 
-    /// The segment at `position`, which is newer than all that were noted, has packed terms: before readers are led to them.
+    /// Notes that the segment at `position` has packed terms, before readers are led to them. It is
+    /// newer than all that were noted.
     pub(crate) fn note_packed(&self, position: Position) {
         let before = self.packed();
         let oldest = if before.end == 0 { position } else { before.oldest };
@@ -182,25 +187,25 @@ impl Memory {
         self.roots().packed().store(packed.word(), Release);
     }
 
-    /// The index's reader slots.
+    /// Returns the index's reader slots.
     pub fn pins(&self) -> &Pins {
         &self.footing.pins
     }
 
-    /// The descriptor table.
+    /// Returns the descriptor table.
     #[inline]
     pub fn table(&self) -> DescriptorTable<'_> {
         DescriptorTable::new(&self.footing.region, &self.footing.geometry)
     }
 
-    /// When the newest document of the segment at `position` arrived, in milliseconds of the index's time. It never falls
-    /// from one segment to the next.
+    /// Returns the arrival of the newest document of the segment at `position`, in milliseconds of
+    /// the index's time. It never falls from one segment to the next.
     #[inline]
     pub fn arrived(&self, position: Position) -> u64 {
         self.arrival(position).load(Acquire)
     }
 
-    /// Says it, before the document is visible. Ingest role only.
+    /// Stores the arrival, before the document is visible. Ingest role only.
     pub fn set_arrived(&self, position: Position, ms: u64) {
         self.arrival(position).store(ms, Release);
     }
@@ -210,13 +215,14 @@ impl Memory {
         &arrivals[(position as u64 & (self.footing.geometry.segments_max - 1)) as usize]
     }
 
-    /// Rows that queries see.
+    /// Returns the number of rows that queries see.
     #[inline(always)]
     pub fn visible(&self) -> u64 {
         self.roots().visible().load(Acquire)
     }
 
-    /// Makes the rows below `rows` visible, all at once; their operations' sequence numbers are below `sequence`. Ingest role only.
+    /// Makes the rows below `rows` visible, all at once. Their operations' sequence numbers are
+    /// below `sequence`. Ingest role only.
     #[inline(always)]
     pub fn publish(&self, rows: u64, sequence: u64) {
         let roots = self.roots();
@@ -225,7 +231,7 @@ impl Memory {
         roots.visible().store(rows, Release);
     }
 
-    /// One past the sequence number of the newest operation that queries which begin now see, at least.
+    /// Returns a lower bound of the sequence numbers' end that queries which begin now see.
     #[inline]
     pub fn sequence(&self) -> u64 {
         let roots = self.roots();
@@ -233,7 +239,7 @@ impl Memory {
         roots.sequence().load(Relaxed)
     }
 
-    /// The segments that the dictionary holds.
+    /// Returns the segments that the dictionary holds.
     #[inline(always)]
     pub fn window(&self) -> Window {
         Window::from_word(self.roots().window().load(Acquire))
@@ -244,12 +250,13 @@ impl Memory {
         self.roots().window().store(window.word(), Release);
     }
 
-    /// Says what readers skip. Flush stage only, one rewrite at a time.
+    /// Stores the versions that readers skip. Flush stage only, one rewrite at a time.
     pub fn supersede(&self, superseded: Superseded) {
         self.roots().superseded().store(superseded.word(), Release);
     }
 
-    /// Notes that a row of `descriptor`'s segment is dead. Ingest role only, before the death is visible.
+    /// Notes that a row of `descriptor`'s segment is dead. Ingest role only, before the death is
+    /// visible.
     pub fn note_dead(&self, descriptor: Descriptor<'_>) {
         self.add_dead(descriptor, 1);
     }
@@ -260,8 +267,8 @@ impl Memory {
         self.roots().dead().fetch_add(rows, Release);
     }
 
-    /// Says how many rows of `descriptor`'s segment, which is engraved, are dead. The key lock is held.
-    /// Says how many more that is than were counted before.
+    /// Corrects the number of dead rows of `descriptor`'s segment, which is engraved. The caller
+    /// holds the key lock. Returns the difference from the number before.
     pub fn correct_dead(&self, descriptor: Descriptor<'_>, dead: u64) -> i64 {
         let Some(nvm) = self.nvm.as_ref().filter(|_| descriptor.dead() != dead) else { return 0 };
         let more = dead.cast_signed() - descriptor.dead().cast_signed();
@@ -277,26 +284,27 @@ impl Memory {
         more
     }
 
-    /// The living documents of `descriptor`'s segment, the oldest, are dropped with it: that is said before the window passes it. The
-    /// key lock is held.
+    /// Notes that the living documents of `descriptor`'s segment, the oldest, are dropped with it.
+    /// It runs before the window passes the segment. The caller holds the key lock.
     pub(crate) fn note_expired(&self, descriptor: Descriptor<'_>) {
         let living = descriptor.rows().saturating_sub(descriptor.dead());
         let next = SegmentId(descriptor.id() as u32).position() + 1;
         self.set_expired(Expired::new(self.expired().documents() + living, next));
     }
 
-    /// Documents that lived when their segment was dropped. A caller who finds the same before and after it takes a snapshot
-    /// knows whether the oldest segment there [is among them](Expired::has).
+    /// Returns the documents that lived when their segment was dropped. A caller that finds equal
+    /// values before and after its snapshot knows whether the oldest segment there [is among
+    /// them](Expired::has).
     pub fn expired(&self) -> Expired {
         Expired(self.gauge(Gauge::Expired).load(Acquire))
     }
 
-    /// Sets it. The release store of the window that follows publishes it.
+    /// Sets them. The release store of the window that follows publishes them.
     pub(crate) fn set_expired(&self, expired: Expired) {
         self.gauge(Gauge::Expired).store(expired.0, Relaxed);
     }
 
-    /// Begins with the segments of `window`, all of them committed. Before any reader.
+    /// Begins with the segments of `window`, all of them committed. Runs before any reader.
     pub(crate) fn start_at(&self, window: Window, merged: Position) {
         self.set_merged(merged);
         self.coverage().begin(window.end);
@@ -304,18 +312,18 @@ impl Memory {
         self.reclaimed.store(window.oldest as u64, Release);
     }
 
-    /// Notes that the key table is about to lose rows which snapshots of fewer than `rows` rows may
+    /// Notes that the key table is about to lose rows that snapshots of fewer than `rows` rows may
     /// see alive. Ingest role only.
     pub fn note_forgotten(&self, rows: u64) {
         self.roots().forgotten().fetch_max(rows, Release);
     }
 
-    /// The number of rows from which on a snapshot finds all its keys in the key table.
+    /// Returns the number of rows from which on a snapshot finds all its keys in the key table.
     pub(crate) fn forgotten(&self) -> u64 {
         self.roots().forgotten().load(Acquire)
     }
 
-    /// Whether any row ever died.
+    /// True if any row ever died.
     #[inline]
     pub fn has_dead(&self) -> bool {
         self.roots().dead().load(Acquire) > 0

@@ -1,25 +1,33 @@
-//! Merging: the terms of engraved segments that follow each other, a *run*, are linked into the merged dictionary, in place,
-//! and no posting is copied (paper §4.9, where a run is one segment).
+//! Merging: the terms of consecutive engraved segments, a *run*, are linked into the merged
+//! dictionary in place. No posting is copied (paper §4.9, where a run is one segment).
 //!
-//! 0. *Grow*: if there would be more records than buckets, the dictionary gets [more buckets](crate::form::merged).
-//! 1. *Link*: the nodes of each term lead from newer to older, and the oldest of them to what is the term's head; a term that
-//!    is new gets a record, which leads to its newest node. New records that stand side by side in a chain lead to each other, and
-//!    the last of them to what comes behind them there. Fence.
-//! 2. *Enter*: the word before them in the chain leads to the first of them.
-//! 3. *Head*: the head of each term that had a record leads to its newest node here. Fence, for both.
-//! 4. *Mark* the newest segment as merged, which says so of all older ones too. Fence.
+//! 0. *Grow*: if the records would outnumber the buckets, the dictionary gets [more
+//!    buckets](crate::form::merged).
+//! 1. *Link*: the nodes of each term lead from newer to older. The oldest leads to the target of
+//!    the term's head. A new term gets a record, which leads to its newest node. New records that
+//!    are neighbours in a chain lead to each other, and the last of them to the record behind them
+//!    in the chain. Fence.
+//! 2. *Enter*: the word before the new records in the chain leads to the first of them.
+//! 3. *Head*: the head of each term that had a record leads to its newest node of the run. Fence,
+//!    for steps 2 and 3.
+//! 4. *Mark* the newest segment as merged, which holds for all older ones too. Fence.
 //!
-//! Any prefix may be repeated, by a run that begins with the same segment and ends with another: a head that leads to a
-//! segment of the run says that the links of that and of older ones were durable before it, so head and links stay; a record
-//! that was entered is found; one that was not is nowhere. Three fences a run, where the paper has three barriers a term.
-//! Terms are [gathered](crate::merge::gather) in the order of their hashes, which is that of the buckets: only records are met in any
-//! order.
+//! After a crash, another run may repeat any prefix of these steps. It begins with the first
+//! segment of the old run, and may end with another segment. Repeating is idempotent. A head that
+//! leads to a segment of the run implies that the links of this and older segments were durable
+//! before it. So head and links stay. A record that was entered is found; one that was not entered
+//! is unreachable.
 //!
-//! Why runs: a merge changes a word here and there all over the dictionary, and a disk writes the whole page for each. A run
-//! writes the pages once, and looks each term up once.
+//! A run costs three fences, where the paper has three barriers a term. Terms are
+//! [gathered](crate::merge::gather) in the order of their hashes, which is the order of the
+//! buckets. Only records are visited in arbitrary order.
 //!
-//! New records have their places between others, so no record may leave the dictionary between the first step and the end of
-//! the second: before it takes one out, the caller asks the merge to [make way](Merge::make_way).
+//! Runs save writes. A merge changes a word here and there all over the dictionary, and a disk
+//! writes a whole page for each. A run writes each page once and looks each term up once.
+//!
+//! New records have their places between others. So no record may leave the dictionary between the
+//! first step and the end of the second. A caller that removes a record asks the merge to [make
+//! way](Merge::make_way) first.
 
 pub mod gather;
 pub mod merged_writer;
@@ -41,11 +49,13 @@ use crate::merge::gather::{Gather, Gathered, RUN_MAX};
 use crate::merge::merged_writer::MergedWriter;
 use crate::tier::Nvm;
 
-/// Terms of a run of several segments at most: where each has many, a run gains little and takes memory.
+/// Largest number of terms of a run of several segments. If each segment has many terms, a run
+/// gains little and takes memory.
 const RUN_TERMS_MAX: usize = 1 << 20;
-/// Words of one step.
+/// Number of words of one step.
 const GROUP: usize = 2048;
-/// How many terms before its turn a term's record is asked for; its bucket is as many before that.
+/// Prefetch distance in terms: a term's record is prefetched this many terms ahead, and its bucket
+/// twice as many.
 const AHEAD: usize = 24;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -71,41 +81,44 @@ struct Source {
 }
 
 impl Source {
-    /// To one of its nodes.
+    /// Returns the link to the node at `index`.
     fn link_to(&self, index: usize) -> Link {
         let nodes = self.sections.get(Kind::Nodes).start;
         Link::new(self.id.position(), nodes + index as u64 * NODE_BYTES)
     }
 }
 
-/// A run of segments on its way into the merged dictionary, and then the next: its memory stays.
+/// A run of segments on its way into the merged dictionary. Later runs reuse its memory.
 #[derive(Debug, Default)]
 pub struct Merge {
-    /// Oldest first.
+    /// The run's segments, oldest first.
     sources: Vec<Source>,
-    /// Terms of all of them, each as often as segments have it.
+    /// Number of terms of all segments. A term counts once for each segment that contains it.
     terms: usize,
     step: Step,
     gather: Gather,
     new: NewRecords,
-    /// Heads that are to lead to the run: the record, and [where](Gathered::place) its newest node here is.
+    /// Heads that are to lead to the run: the record, and the [place](Gathered::place) of its
+    /// newest node in the run.
     heads: Vec<(u32, u32)>,
-    /// It has gone through all buckets once.
+    /// True once the merge has gone through all buckets.
     has_linked: bool,
 }
 
 /// Records that no chain leads to yet.
 #[derive(Debug, Default)]
 struct NewRecords {
-    /// The offsets of words that will lead to some, and the first of those.
+    /// Offsets of the words that will lead to new records, each with the first record that it leads
+    /// to.
     entered: Vec<(u64, u32)>,
-    /// All of them, in the order of their hashes.
+    /// All new records, in the order of their hashes.
     added: Vec<u32>,
 }
 
 impl NewRecords {
-    /// Notes a record that enters its chain behind the word at `at`; returns the new record that stands there before it, if there
-    /// is one. Hashes do not fall, so that is the last.
+    /// Notes a record that enters its chain behind the word at `at`. Returns the new record
+    /// directly before it in the chain, if there is one. Hashes do not fall, so that is the last
+    /// record noted.
     fn note(&mut self, at: u64, line: u32) -> Option<u32> {
         let before = self.added.last().copied();
         self.added.push(line);
@@ -118,8 +131,8 @@ impl NewRecords {
 }
 
 impl Merge {
-    /// Begins with the first of these segments, as many as make a run: they are engraved, follow each other, and all older ones are
-    /// merged. The last run is done.
+    /// Begins a run with the first of these segments, as many as make a run. The segments are
+    /// engraved and consecutive, and all older ones are merged. The last run is done.
     pub fn begin(&mut self, memory: &Memory, engraved: impl IntoIterator<Item = SegmentId>) {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         let mut terms = 0;
@@ -146,13 +159,14 @@ impl Merge {
         self.heads.shrink_to(RUN_TERMS_MAX);
     }
 
-    /// How many segments the run has.
+    /// Returns the number of segments of the run.
     pub fn segments(&self) -> usize {
         self.sources.len()
     }
 
-    /// Takes the next step; says whether that was the last. An error means that the dictionary has no room: ask a
-    /// [shorter](Self::shorten) run, or again when the oldest segment has gone.
+    /// Takes the next step. Returns true if that was the last. An error means that the dictionary
+    /// has no room, or is damaged. Without room, [shorten](Self::shorten) the run, or ask again
+    /// when the oldest segment is gone.
     pub fn advance(
         &mut self,
         memory: &Memory,
@@ -205,8 +219,8 @@ impl Merge {
         Ok(self.step == Step::Done)
     }
 
-    /// Lets records be taken out of the dictionary: begins anew if no chain leads to a new record yet, else comes to its
-    /// end, which takes no room.
+    /// Lets records be removed from the dictionary. If no chain leads to a new record yet, the
+    /// merge begins anew. Otherwise it runs to its end, which takes no room.
     pub fn make_way(&mut self, memory: &Memory, writer: &mut MergedWriter) {
         writer.stop_growing();
         if matches!(self.step, Step::Grow | Step::Link) {
@@ -216,7 +230,8 @@ impl Merge {
         }
     }
 
-    /// Begins anew if chains can be cut, since the dictionary has no room and lines wait for that; says whether it did.
+    /// Begins anew if chains can be cut: the dictionary has no room, and lines wait for the cuts.
+    /// Returns true if it cut chains.
     pub fn cut(&mut self, memory: &Memory, writer: &mut MergedWriter) -> bool {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         if !writer.is_cutting() || self.step != Step::Link {
@@ -226,8 +241,8 @@ impl Merge {
         writer.advance_cutting(memory.region(), nvm, memory.pins())
     }
 
-    /// Takes half as many segments, since the dictionary has no room for the terms of all; says whether there was more than
-    /// one.
+    /// Halves the run, because the dictionary has no room for all its terms. Returns true if the
+    /// run had more than one segment and can still be shortened.
     pub fn shorten(&mut self, memory: &Memory, writer: &mut MergedWriter) -> bool {
         let can = self.sources.len() > 1 && matches!(self.step, Step::Grow | Step::Link);
         if can {
@@ -236,12 +251,12 @@ impl Merge {
         can
     }
 
-    /// Whether it has come to its end.
+    /// True if the run has ended.
     pub fn is_done(&self) -> bool {
         self.step == Step::Done
     }
 
-    /// Begins anew with the first `count` segments; no chain leads to a new record yet.
+    /// Begins anew with the first `count` segments. No chain leads to a new record yet.
     fn begin_anew(&mut self, memory: &Memory, writer: &mut MergedWriter, count: usize) {
         let nvm = memory.nvm().expect("there is a second tier to merge in");
         let merged = Merged::new(memory.region(), nvm.layout());
@@ -250,7 +265,7 @@ impl Merge {
         self.go_from_the_first();
     }
 
-    /// Links the next terms; says whether there were any.
+    /// Links the next terms. Returns true if there were any.
     fn link(
         &mut self,
         region: &Region,
@@ -279,13 +294,14 @@ impl Merge {
             long: Vec::new(),
         };
         (0..2 * AHEAD).for_each(|distance| linking.look_ahead(&self.gather, distance));
+        // Each round passes at least one gathered term, so that the loop ends.
         loop {
             let equal = self.gather.equal(&terms);
             if equal.is_empty() {
                 return Ok(true);
             }
             linking.link(equal)?;
-            // A record that was not found because of it must not be entered twice.
+            // Damage may hide the term's record: do not enter it twice.
             if damage::is_any() {
                 return Err(FlushStop::Damaged);
             }
@@ -295,7 +311,7 @@ impl Merge {
         }
     }
 
-    /// All nodes were linked, two a line.
+    /// Writes back all nodes of the run and fences. All of them were linked, two a line.
     fn write_links_back(&self, memory: &Memory, door: &Door, writer: &mut MergedWriter) {
         let region = memory.region();
         writer.write_back_unlinked(region, door);
@@ -329,7 +345,7 @@ impl Merge {
         }
     }
 
-    /// From now on the segments' own terms are not needed.
+    /// Marks the run as merged and retires the segments' own terms.
     fn mark(&self, memory: &Memory, nvm: &Nvm) {
         let Some(newest) = self.sources.last().map(|source| source.id.position()) else { return };
         Slots::new(memory.region(), nvm.layout()).set_live(nvm.door(), newest, State::Merged);
@@ -344,7 +360,7 @@ impl Merge {
     }
 }
 
-/// What linking reads and writes.
+/// The data that linking reads and writes.
 struct Linking<'a> {
     region: &'a Region,
     nvm: &'a Nvm,
@@ -364,10 +380,11 @@ impl Linking<'_> {
     fn link(&mut self, nodes: &[Gathered]) -> Result<(), FlushStop> {
         let (record, head) = self.record(nodes[0], nodes[nodes.len() - 1])?;
         let mut older = head;
+        // Invariant: `older` is the link that the next node takes.
         for node in nodes {
             let here = self.link_to(*node);
             let stored = self.terms[node.segment()].nodes.get(node.index());
-            // What the head reaches was linked before.
+            // Segments that the head reaches were linked before.
             let is_linked = reaches(head, here.position());
             let link = if is_linked { stored.link } else { older };
             self.door.store(Site::Link, self.region, here.place(), link.0);
@@ -378,7 +395,8 @@ impl Linking<'_> {
         Ok(())
     }
 
-    /// The record of the term that has these nodes in the run, and where its head leads without them.
+    /// Returns the term's record and the link in its head. Adds a record if the term has none. The
+    /// nodes are the term's oldest and newest in the run.
     fn record(&mut self, oldest: Gathered, newest: Gathered) -> Result<(u32, Link), FlushStop> {
         let terms = &self.terms[oldest.segment()];
         let found = terms.key(oldest.index());
@@ -396,7 +414,7 @@ impl Linking<'_> {
         let line = self.writer.add(&self.merged, self.region, self.nvm, term, next, link);
         let line = line.ok_or(FlushStop::DictionaryFull)?;
         if let Some(before) = self.new.note(at, line) {
-            // Nothing leads to that one yet.
+            // No chain leads to that record yet.
             let word = self.merged.place(before);
             self.door.store(Site::Record, self.region, word, chain_word(line));
             self.door.write_back(Site::RecordWriteBack, self.region, word, 8);
@@ -408,7 +426,7 @@ impl Linking<'_> {
         self.sources[node.segment()].link_to(node.index())
     }
 
-    /// Asks for what the term at this distance needs of the dictionary when its turn comes.
+    /// Prefetches the dictionary's data for the terms at this distance.
     #[inline]
     fn look_ahead(&self, gather: &Gather, distance: usize) {
         if let Some(term) = gather.ahead(distance) {
@@ -421,12 +439,13 @@ impl Linking<'_> {
     }
 }
 
-/// Whether a head leads to the segment at `position` or to a newer one.
+/// True if a head leads to the segment at `position` or to a newer one.
 fn reaches(head: Link, position: Position) -> bool {
     !head.is_none() && head.position() >= position
 }
 
-/// Takes the terms out of the merged dictionary that had their last posting in a segment that was dropped, whose mark says so.
+/// Removes the terms from the merged dictionary whose newest posting is in a dropped segment. The
+/// segment's mark says that it is dropped.
 pub fn sweep_merged(memory: &Memory, nvm: &Nvm, writer: &mut MergedWriter, id: SegmentId) {
     let (region, door) = (memory.region(), nvm.door());
     let Ok((_, sections)) = nvm.sections(region, id.position()) else { return };

@@ -1,24 +1,30 @@
-//! Rewriting the oldest segments when they are mostly dead: their living rows, sequences kept, in one segment.
+//! Rewriting the oldest segments when most of their rows are dead. Their living rows are copied
+//! into one segment and keep their sequence numbers.
 //!
-//! Space in the long-term ring comes back from its oldest end only, so an update stream would fill it with
-//! dead rows behind a few living ones. The living rows of a run of segments, from the oldest on, are copied to
-//! the ring's newest end as the other *version* of the run's last position, and the run goes. A run is taken
-//! only if enough of it is dead, so that what is copied is paid for by what comes back.
+//! Only the oldest end of the long-term ring is reused. A stream of updates would fill the ring
+//! with dead rows behind a few living ones. A rewrite takes a run of segments, from the oldest on.
+//! It copies their living rows to the ring's newest end and drops the run. The copy is the other
+//! *version* of the run's last position. A run is taken only if enough of it is dead, so that the
+//! space gained pays for the copy.
 //!
 //! # Protocol
 //!
-//! The root [`Superseded`] names the new version and says whether readers skip it, or skip the run instead. Each
-//! step waits until no reader is left that loaded the root before the last one:
+//! The root [`Superseded`] names the new version and says which side readers skip: the new version
+//! or the run. Each step waits until all readers that loaded the root before the previous step have
+//! left:
 //!
-//! 1. *Announce*: readers skip the version that is about to be built. Nobody has seen an entry of it.
-//! 2. *Build*: copy rows, vectors, texts, lists and values; give each term an entry for the new version. Readers skip them.
-//! 3. *Switch*: under the key lock, so that no row dies meanwhile, carry over the deaths since the copy,
-//!    point the table at the new version, and make readers skip the run: the store that moves them. Then the
-//!    window begins at the new version; a reader loads the window before the root, so it never sees the new
-//!    window with the old root.
-//! 4. *Sweep*: take the run's entries out and retire its memory.
+//! 1. *Announce*: readers skip the version that is about to be built. No reader has seen an entry
+//!    of it.
+//! 2. *Build*: copy rows, vectors, texts, lists and values. Give each term an entry for the new
+//!    version. Readers skip these entries.
+//! 3. *Switch*: hold the key lock, so that no row dies meanwhile. Carry over the deaths since the
+//!    copy and point the table at the new version. Then make readers skip the run: this store moves
+//!    them. Then let the window begin at the new version. A reader loads the window before the
+//!    root, so it never sees the new window with the old root.
+//! 4. *Sweep*: remove the run's entries and retire its memory.
 //!
-//! Whatever root a reader loaded, it finds the run or the new version, never both and never neither.
+//! A reader finds the run or the new version, whichever root it loaded. It never finds both or
+//! neither.
 
 mod columns;
 mod copy;
@@ -35,12 +41,12 @@ use crate::terms::dictionary_writer::DictionaryFull;
 
 use copy::Copy;
 
-/// Where a rewrite is.
+/// The state of a rewrite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Announced; readers from before may be about.
+    /// Announced. Readers from before the announcement may be left.
     Announced { stamp: u64 },
-    /// Switched; readers from before may be about.
+    /// Switched. Readers from before the switch may be left.
     Switched { stamp: u64 },
 }
 
@@ -52,19 +58,19 @@ pub struct Rewrite {
     step: Step,
 }
 
-/// What a step came to.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// Readers from before are still about: ask again later.
+    /// Readers from before the last step are left: ask again later.
     Waiting,
-    /// The new version is in place; the run is still to be swept.
+    /// The new version is in place. The run is still to be swept.
     Sweeping,
-    /// All is done.
+    /// The rewrite is finished.
     Done,
 }
 
-/// True if there is room to sweep a run whose entries lie behind those of the new version. They do not
-/// leave at the front, so each of their terms gets a new array.
+/// True if there is room to sweep a run whose entries lie behind those of the new version. Such
+/// entries do not leave at the front of the arrays, so each of their terms needs a new array.
 fn has_room_to_sweep(memory: &Memory) -> bool {
     let dictionary = memory.dictionary();
     dictionary.has_reserve() || !dictionary.is_half_full()
@@ -84,13 +90,14 @@ impl Rewrite {
         Some(Rewrite { run, new, step: Step::Announced { stamp: memory.pins().retire() } })
     }
 
-    /// True if the new version is in place, so that the rewrite must be brought to its end.
+    /// True if the new version is in place. Such a rewrite must be finished.
     pub fn is_committed(&self) -> bool {
         !matches!(self.step, Step::Announced { .. })
     }
 
-    /// Goes on if it can. `locked` runs the switch while no row can die. An error on the first step means that
-    /// there is no room for the copy: the rewrite can be dropped. On a later one it means: ask again.
+    /// Takes the next step if no reader prevents it. `locked` runs the switch while no row can die.
+    /// An error on the first step means that there is no room for the copy; the rewrite can be
+    /// dropped. An error on a later step means: ask again.
     pub fn advance(
         &mut self,
         memory: &Memory,
@@ -119,7 +126,7 @@ impl Rewrite {
         locked: impl FnOnce(&mut dyn FnMut()),
     ) -> Result<(), FlushStop> {
         let mut copy = Copy::new(memory, &self.run, self.new)?;
-        // Takes all places first: after this the rewrite needs no more room.
+        // Take all places first: the rewrite needs no more room afterwards.
         if let Err(full) = copy.place_entries(memory, &mut memory.dictionary()) {
             memory.give_back(Partition::Long, self.new);
             return Err(full.into());

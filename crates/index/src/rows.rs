@@ -1,23 +1,25 @@
-//! The rows of a segment: what is known of each document besides its terms.
+//! The rows of a segment: the data of each document besides its terms.
 //!
-//! Every operation takes one row of the executor, in order: an added document, an update's new version, and
-//! also a delete (a row that is born dead). So one number, *rows visible*, publishes an operation whole, and a
-//! row number is an operation's time. A row is three 64-bit words:
+//! Every operation takes one row of the executor, in order: an added document, an update's new
+//! version, and also a delete (a row that is born dead). So one number, *rows visible*, publishes a
+//! whole operation, and a row number is an operation's time. A row is three 64-bit words:
 //!
 //! | word | low half | high half |
 //! |---|---|---|
-//! | 0 | sequence number, counted from the segment's base | start of the document vector, in units |
+//! | 0 | sequence number, from the segment's base | start of the document vector, in units |
 //! | 1 | tokens (positions) | death stamp |
 //! | 2 | key ([`RowKey`]) | |
 //!
-//! The **death stamp** is 0 for a row that lives; else it is the operation that killed it, as its row number
-//! counted from this segment's base, plus one (at most 2^32 - 2). A snapshot that sees `n` rows from that base
-//! honours the stamp if it is at most `n`: an update's death of the old version and its new version become
-//! visible by the same store. Stamps are written by the ingest role only.
+//! The **death stamp** is 0 for a row that lives. Otherwise it names the operation that killed the
+//! row: its row number counted from this segment's base, plus one (at most 2^32 - 2). A snapshot
+//! that sees `n` rows from that base honours the stamp if it is at most `n`. So an update's death
+//! of the old version and its new version become visible by one store. Only the ingest role writes
+//! stamps.
 //!
-//! Rows and vectors lie in chunks in the long-term ring; a directory a segment leads to them, so a segment
-//! takes what it needs and nothing moves while readers look. In the second tier the rows of a segment whose lists are packed
-//! are packed too; the directory says which form a chunk has.
+//! Rows and vectors lie in chunks in the long-term ring. Each segment has a directory that leads to
+//! them. So a segment takes only the memory that it needs, and nothing moves while readers look. In
+//! the second tier, a segment with packed lists has packed rows too. The directory says which form
+//! a chunk has.
 
 pub(crate) mod length_class;
 pub mod lengths;
@@ -35,10 +37,10 @@ use spirit_mem::{Region, Span};
 use crate::ground::geometry::ROW_BYTES;
 use packed::{PACKED_CHUNK, PackedRow};
 
-/// 64-bit words of a row.
+/// Number of 64-bit words of a row.
 pub(crate) const ROW_WORDS: u64 = ROW_BYTES / 8;
 
-/// A row's key word: how the document is called.
+/// A row's key word.
 ///
 /// | low 2 bits | the rest |
 /// |---|---|
@@ -49,31 +51,32 @@ pub(crate) const ROW_WORDS: u64 = ROW_BYTES / 8;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RowKey(pub u64);
 
-/// In the unit of a stored key: it lies among those of a segment without vectors, which are packed lists' instead.
+/// Flag in the unit of a stored key: the key lies in a segment that has packed lists in place of
+/// vectors.
 pub(crate) const KEY_APART: u32 = 1 << 31;
 
-/// Longest key whose bytes lie in the row.
+/// Largest number of bytes of a key in the row.
 pub const KEY_INLINE_MAX: usize = 7;
 
 impl RowKey {
-    /// An automatic key.
+    /// Makes an automatic key.
     pub fn automatic(number: u64) -> RowKey {
         RowKey(number << 2 | 1)
     }
 
-    /// A key of at most [`KEY_INLINE_MAX`] bytes.
+    /// Makes a key of at most [`KEY_INLINE_MAX`] bytes.
     pub fn inline(bytes: &[u8]) -> RowKey {
         let mut word = [0; 8];
         word[1..=bytes.len()].copy_from_slice(bytes);
         RowKey(u64::from_le_bytes(word) | (bytes.len() as u64) << 2 | 2)
     }
 
-    /// A key of `len` bytes that begins at `unit` of the segment's vectors.
+    /// Makes a key of `len` bytes that begins at `unit` of the segment's vectors.
     pub fn stored(unit: u32, len: usize) -> RowKey {
         RowKey((unit as u64) << 32 | (len as u64) << 2 | 3)
     }
 
-    /// What the word says.
+    /// Decodes the word.
     pub fn kind(self) -> KeyKind {
         match self.0 & 3 {
             1 => KeyKind::Automatic(self.0 >> 2),
@@ -101,16 +104,16 @@ pub enum KeyKind {
     Automatic(u64),
     /// Bytes in the row.
     Inline {
-        /// Zero padded.
+        /// The bytes, zero padded.
         bytes: [u8; KEY_INLINE_MAX],
-        /// How many of them count.
+        /// Number of bytes that count.
         len: usize,
     },
     /// Bytes with the document vectors.
     Stored {
         /// First unit.
         unit: u32,
-        /// Bytes.
+        /// Number of bytes.
         len: usize,
     },
 }
@@ -133,22 +136,22 @@ enum Form<'a> {
     Packed(PackedRow<'a>),
 }
 
-/// One row that is three words.
+/// One row of three words.
 #[derive(Clone, Copy)]
 pub struct RowWords<'a>(&'a [AtomicU64]);
 
-/// What a local id leads to that no row has, as one in a damaged posting: a dead row, no document's.
+/// The dead row of a local id without a row, as in a damaged posting. It is not a document's.
 static NO_ROW: [AtomicU64; ROW_WORDS as usize] =
     [AtomicU64::new(0), AtomicU64::new(1 << 32), AtomicU64::new(0)];
 
 impl<'a> Rows<'a> {
-    /// Rows behind a directory of chunks of `1 << shift` rows.
+    /// Makes the rows behind a directory of chunks of `1 << shift` rows.
     #[inline]
     pub fn new(region: &'a Region, directory: Span<AtomicU64>, shift: u32) -> Self {
         Rows { region, directory: region.view(directory), shift }
     }
 
-    /// The row of a local id; a dead one if the segment has no such row.
+    /// Returns the row of a local id, or a dead one if the segment has no such row.
     #[inline(always)]
     pub fn row(&self, local: u32) -> Row<'a> {
         match self.chunk(local) {
@@ -157,7 +160,8 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// The words of a local id's row; those of a dead one if the segment has no such row. None if it is packed.
+    /// Returns the words of a local id's row, or those of a dead row if the segment has no such
+    /// row. Returns `None` if the row is packed.
     #[inline(always)]
     pub(crate) fn unpacked(&self, local: u32) -> Option<RowWords<'a>> {
         let chunk = self.chunk(local);
@@ -165,7 +169,7 @@ impl<'a> Rows<'a> {
         if is_packed { None } else { Some(self.words_in(chunk, local)) }
     }
 
-    /// The same; those of a dead row if it is packed.
+    /// Like `unpacked`, but returns the words of a dead row if the row is packed.
     #[inline(always)]
     pub fn words(&self, local: u32) -> RowWords<'a> {
         self.unpacked(local).unwrap_or(RowWords(&NO_ROW))
@@ -192,13 +196,14 @@ impl<'a> Rows<'a> {
         Some(self.directory.get((local >> self.shift) as usize)?.load(Acquire))
     }
 
-    /// A row's place in its chunk.
+    /// Returns a row's index in its chunk.
     #[inline(always)]
     fn index(&self, local: u32) -> u64 {
         (local & ((1 << self.shift) - 1)) as u64
     }
 
-    /// The offset of a row, or of its chunk if that is packed, if the segment may have such a row.
+    /// Returns the offset of a row, or of its chunk if that is packed, if the segment may have such
+    /// a row.
     #[inline(always)]
     pub fn place(&self, local: u32) -> Option<u64> {
         let chunk = self.chunk(local)?;
@@ -208,7 +213,8 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// How many of the first `rows` rows have a sequence (counted from the base) below `sequence`.
+    /// Counts the rows among the first `rows` whose sequence number (from the base) is below
+    /// `sequence`.
     pub fn before(&self, rows: u32, sequence: u64) -> u32 {
         let (mut low, mut high) = (0, rows);
         while low < high {
@@ -224,7 +230,7 @@ impl<'a> Rows<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Asks for it.
+    /// Prefetches the row.
     #[inline(always)]
     pub fn prefetch(self) {
         match self.0 {
@@ -233,7 +239,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Sequence number, counted from the segment's base.
+    /// Returns the sequence number, counted from the segment's base.
     #[inline(always)]
     pub fn sequence(self) -> u32 {
         match self.0 {
@@ -242,8 +248,8 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Its tokens: positions used, kept or not. A packed row says how many more they are than `length`, which is what the array of
-    /// lengths has.
+    /// Returns the number of tokens: positions used, kept or not. A packed row stores the
+    /// difference from `length`, its entry in the array of lengths.
     pub fn tokens(self, length: u16) -> u32 {
         match self.0 {
             Form::Words(row) => row.tokens(),
@@ -251,7 +257,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Its key.
+    /// Returns the key.
     #[inline(always)]
     pub fn key(self) -> RowKey {
         match self.0 {
@@ -260,7 +266,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Its death stamp; 0 while it lives.
+    /// Returns the death stamp, or 0 while the row lives.
     #[inline(always)]
     pub fn death(self) -> u32 {
         match self.0 {
@@ -269,13 +275,14 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Whether the row, which has this local id, ever came to life: one that was given up is born dead.
+    /// True if the row, which has this local id, ever came to life. A row that was given up is born
+    /// dead.
     #[inline]
     pub fn has_lived(self, local: u32) -> bool {
         self.death() != local + 1
     }
 
-    /// Whether a snapshot that sees `visible` rows from the segment's base finds it dead.
+    /// True if the row is dead for a snapshot that sees `visible` rows from the segment's base.
     #[inline(always)]
     pub fn is_dead(self, visible: u64) -> bool {
         let stamp = self.death();
@@ -283,17 +290,18 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Highest death stamp: the row died by that operation or a later one. `u32::MAX` is no stamp, so that an inverted stamp is
-/// never 0.
+/// Highest death stamp: the row died by that operation or a later one. `u32::MAX` is not a stamp,
+/// so that an inverted stamp is never 0.
 pub(crate) const STAMP_MAX: u32 = u32::MAX - 1;
 
-/// The death stamp of a row killed by the operation that is row `by`, counted from the segment's base.
+/// Returns the death stamp of a row killed by the operation that is row `by`, counted from the
+/// segment's base.
 pub(crate) fn stamp_of(by: u64) -> u32 {
     (by + 1).min(STAMP_MAX.into()) as u32
 }
 
 impl<'a> RowWords<'a> {
-    /// The row in these three words.
+    /// Makes the row in these three words.
     pub fn at(words: &'a [AtomicU64]) -> RowWords<'a> {
         RowWords(words)
     }
@@ -311,44 +319,44 @@ impl<'a> RowWords<'a> {
         self.0[0].store(sequence as u64 | (self.vector() as u64) << 32, Relaxed);
     }
 
-    /// Asks for it.
+    /// Prefetches the row.
     #[inline(always)]
     pub fn prefetch(self) {
         spirit_mem::prefetch(&self.0[0]);
     }
 
-    /// Sequence number, counted from the segment's base.
+    /// Returns the sequence number, counted from the segment's base.
     #[inline]
     pub fn sequence(self) -> u32 {
         self.0[0].load(Relaxed) as u32
     }
 
-    /// Where its vector starts, in units.
+    /// Returns the place of its vector, in units.
     #[inline]
     pub fn vector(self) -> u32 {
         (self.0[0].load(Relaxed) >> 32) as u32
     }
 
-    /// Its tokens: positions used, kept or not.
+    /// Returns the number of tokens: positions used, kept or not.
     #[inline]
     pub fn tokens(self) -> u32 {
         self.0[1].load(Relaxed) as u32
     }
 
-    /// Its key.
+    /// Returns the key.
     #[inline]
     pub fn key(self) -> RowKey {
         RowKey(self.0[2].load(Relaxed))
     }
 
-    /// Its death stamp; 0 while it lives.
+    /// Returns the death stamp, or 0 while the row lives.
     #[inline]
     pub fn death(self) -> u32 {
         (self.0[1].load(Relaxed) >> 32) as u32
     }
 
-    /// Kills the row by the operation that is row `by`, counted from this segment's base. Ingest role only.
-    /// Takes effect for readers when that operation becomes visible.
+    /// Kills the row by the operation that is row `by`, counted from this segment's base. Ingest
+    /// role only. The death takes effect for readers when that operation becomes visible.
     pub fn kill(self, by: u64) {
         let word = self.tokens() as u64 | (stamp_of(by) as u64) << 32;
         self.0[1].store(word, Release);

@@ -1,15 +1,18 @@
-//! A damaged part becomes one that can be [copied](crate::backup): what is not what was stored is taken out of it, and said.
+//! Salvage: a damaged part becomes one that can be [copied](crate::backup). Damaged data is removed
+//! from it and reported.
 //!
-//! The part is a mapping of its own, which nobody else sees, so nothing needs an order or a fence, and the file stays as it is.
+//! The part is a private mapping, so stores need no order and no fence, and the file does not
+//! change.
 //!
 //! | file | noun |
 //! |---|---|
-//! | `segments` | segments: each is kept whole, or an empty one takes its place |
+//! | `segments` | segments: each is kept whole, or replaced by an empty one |
 //! | `empty` | a segment without rows |
-//! | `log` | the log: the whole records in it, one behind the other |
+//! | `log` | the log: its whole records, one behind the other |
 //!
-//! Salvage keeps the parts that checksums prove and in which [`check`](crate::check) finds nothing wrong. Death stamps have no
-//! checksum: a row that is stamped stays dead, also if the operation that killed it is lost.
+//! Salvage keeps the parts that checksums prove and in which [`check`](crate::check) finds no
+//! fault. Death stamps have no checksum: a stamped row stays dead, even if the operation that
+//! killed it is lost.
 
 mod empty;
 mod log;
@@ -26,16 +29,16 @@ use crate::ground::layout::NvmLayout;
 
 pub use log::Groups;
 
-/// Something that is not there any more.
+/// Data that was lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
-    /// What, where in the part, and what was wrong with it.
+    /// The data, its place in the part, and its damage.
     pub what: Corrupt,
-    /// Documents that were in it, at most; none if that is unknown.
+    /// Upper bound of the documents in it; `None` if that is unknown.
     pub documents_max: Option<u64>,
 }
 
-/// A part that is salvaged, mapped from offset 0 of a region that nobody else sees.
+/// A part that is being salvaged, mapped from offset 0 of a private region.
 pub struct Salvage<'a> {
     region: &'a Region,
     root: &'a Root,
@@ -47,7 +50,8 @@ pub struct Salvage<'a> {
 }
 
 impl<'a> Salvage<'a> {
-    /// The part in `region` of an index with this root; `logged` as for [`Part::new`].
+    /// Makes the salvage of the part in `region` of an index with this root. `logged` is as for
+    /// [`Part::new`].
     pub fn new(
         region: &'a Region,
         root: &'a Root,
@@ -59,7 +63,7 @@ impl<'a> Salvage<'a> {
         Ok(Salvage { region, root, logged, geometry, layout, door, missing: Vec::new() })
     }
 
-    /// The damage that was taken out.
+    /// Returns the data that was lost.
     pub fn into_missing(self) -> Vec<Missing> {
         self.missing
     }

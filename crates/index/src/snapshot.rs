@@ -1,7 +1,7 @@
-//! A snapshot: what one query sees of an executor, taken with four loads.
+//! A snapshot: the state of an executor that one query sees, taken with four loads.
 //!
-//! The caller has pinned. The order of the loads is argued in [`memory`](crate::memory): the window first,
-//! so that a segment that is registered meanwhile is still read in its fresh form.
+//! The caller has pinned. [`memory`](crate::memory) explains the order of the loads. The window
+//! comes first, so that a segment that is registered meanwhile is still read in its fresh form.
 
 mod columns;
 pub(crate) mod deaths;
@@ -40,10 +40,10 @@ use crate::terms::entries::Entries;
 pub use ordered_term::OrderedTerm;
 pub use terms::TermCursor;
 
-/// Fresh segments that can be alive at once: as many as there are extents.
+/// Largest number of fresh segments at a time: the number of extents.
 pub const FRESH_MAX: usize = 3;
 
-/// What a query sees.
+/// The state of an executor that a query sees.
 #[derive(Clone, Copy)]
 pub struct Snapshot<'a> {
     memory: &'a Memory,
@@ -52,11 +52,12 @@ pub struct Snapshot<'a> {
     covered: Position,
     superseded: Superseded,
     visible: u64,
-    /// The first segment that counts of those behind the window.
+    /// The first segment that counts behind the window.
     fresh_from: Position,
 }
 
-/// The words of a [`Snapshot`] without the reference to its memory, for callers that reuse room for several.
+/// The words of a [`Snapshot`] without the reference to its memory, for callers that reuse room for
+/// several.
 #[derive(Clone, Copy)]
 pub struct Seen {
     window: Window,
@@ -71,12 +72,13 @@ pub struct Seen {
 pub struct Segment<'a> {
     memory: &'a Memory,
     descriptor: Descriptor<'a>,
-    /// Rows of the executor that the snapshot sees, counted from the segment's base: the time of death stamps.
+    /// Number of the executor's rows that the snapshot sees, counted from the segment's base. This
+    /// is the unit of death stamps.
     visible: u64,
 }
 
 impl<'a> Snapshot<'a> {
-    /// What is visible now.
+    /// Takes a snapshot of the state that is visible now.
     #[inline(always)]
     pub fn take(memory: &'a Memory) -> Snapshot<'a> {
         let roots = memory.roots();
@@ -84,21 +86,22 @@ impl<'a> Snapshot<'a> {
         let superseded = Superseded::from_word(roots.superseded().load(Acquire));
         let visible = roots.visible().load(Acquire);
         if superseded.switched {
-            // The window was loaded before the switch, or after it: the run's other positions do not count.
+            // The window may have been loaded before or after the switch. The run's other positions
+            // do not count.
             window.oldest = window.oldest.max(superseded.new.position());
         }
         let covered = Coverage(roots).terms_from().min(window.end).max(window.oldest);
         Snapshot { memory, window, covered, superseded, visible, fresh_from: window.end }
     }
 
-    /// Leaves out the segments whose documents have all arrived at `ms` or before, as if they had been dropped: 0 leaves out
-    /// none.
+    /// Leaves out the segments whose documents have all arrived at `ms` or before, as if they were
+    /// dropped. 0 leaves out none.
     #[inline]
     pub fn without_older(self, ms: u64) -> Snapshot<'a> {
         if ms == 0 { self } else { self.after(ms) }
     }
 
-    /// Arrivals do not fall from one segment to the next, so those that are left out are the oldest.
+    /// Arrivals do not fall from one segment to the next, so the oldest segments are left out.
     #[inline(never)]
     fn after(mut self, ms: u64) -> Snapshot<'a> {
         let memory = self.memory;
@@ -112,7 +115,7 @@ impl<'a> Snapshot<'a> {
         self
     }
 
-    /// Leaves out the oldest segment of the window if it is being dropped, by `expired`.
+    /// Leaves out the oldest segment of the window if `expired` says that it is being dropped.
     pub fn without_dropped(mut self, expired: Expired) -> Snapshot<'a> {
         let oldest = self.window.oldest;
         if oldest < self.window.end && expired.has(oldest) {
@@ -127,50 +130,51 @@ impl<'a> Snapshot<'a> {
         self.covered = self.covered.max(oldest);
     }
 
-    /// The oldest segment that counts.
+    /// Returns the position of the oldest segment that counts.
     pub fn oldest(&self) -> Position {
         if self.window.oldest < self.window.end { self.window.oldest } else { self.fresh_from }
     }
 
-    /// The words of this snapshot.
+    /// Returns the words of this snapshot.
     pub fn seen(&self) -> Seen {
         let Snapshot { window, covered, superseded, visible, fresh_from, .. } = *self;
         Seen { window, covered, superseded, visible, fresh_from }
     }
 
-    /// The snapshot of `memory` that these words were taken from.
+    /// Restores the snapshot of `memory` from its words.
     pub fn again(memory: &'a Memory, seen: Seen) -> Snapshot<'a> {
         let Seen { window, covered, superseded, visible, fresh_from } = seen;
         Snapshot { memory, window, covered, superseded, visible, fresh_from }
     }
 
-    /// What the ingest role sees: its own rows below `rows`, visible or not.
+    /// Takes the snapshot of the ingest role: its own rows below `rows`, visible or not.
     pub fn of_role(memory: &'a Memory, rows: u64) -> Snapshot<'a> {
         Snapshot { visible: rows, ..Snapshot::take(memory) }
     }
 
-    /// The memory it is of.
+    /// Returns the memory of the snapshot.
     pub fn memory(&self) -> &'a Memory {
         self.memory
     }
 
-    /// The segments in the dictionary.
+    /// Returns the positions of the segments in the dictionary.
     pub fn window(&self) -> Window {
         self.window
     }
 
-    /// Those of them whose terms' [entries](Self::entries) are in the DRAM dictionary: the newest.
+    /// Returns the newest part of the window, whose terms' [entries](Self::entries) are in the DRAM
+    /// dictionary.
     #[inline(always)]
     pub fn covered(&self) -> Window {
         Window { oldest: self.covered, ..self.window }
     }
 
-    /// Rows of the executor that are visible.
+    /// Returns the number of the executor's rows that are visible.
     pub fn visible(&self) -> u64 {
         self.visible
     }
 
-    /// The segments that are not in the dictionary yet, newest first.
+    /// Yields the segments that are not in the dictionary yet, newest first.
     #[inline(always)]
     pub fn fresh(&self) -> impl DoubleEndedIterator<Item = Segment<'a>> + use<'a> {
         let mut found = [None; FRESH_MAX];
@@ -184,7 +188,7 @@ impl<'a> Snapshot<'a> {
         found.into_iter().rev().flatten()
     }
 
-    /// The segment at a position, whatever its state.
+    /// Returns the segment at a position, in any state.
     #[inline]
     pub fn segment(&self, position: u32) -> Option<Segment<'a>> {
         let (mut descriptor, _) = self.memory.table().get(position)?;
@@ -195,7 +199,7 @@ impl<'a> Snapshot<'a> {
         Some(Segment { memory: self.memory, descriptor, visible })
     }
 
-    /// The segment of an entry.
+    /// Returns the segment of an entry.
     #[inline]
     pub fn of(&self, id: SegmentId) -> Segment<'a> {
         let descriptor = self.memory.table().descriptor(id);
@@ -203,20 +207,22 @@ impl<'a> Snapshot<'a> {
         Segment { memory: self.memory, descriptor, visible }
     }
 
-    /// Whether an entry for `id` is of a version that a newer one replaced (or is going to).
+    /// True if an entry for `id` is of a version that a newer one replaced or is about to replace.
     #[inline(always)]
     pub fn skips(&self, id: SegmentId) -> bool {
         self.superseded.skips(id)
     }
 
-    /// Whether entries of two versions of a segment may be in the dictionary: since the first rewriting.
+    /// True if the dictionary may have entries of two versions of a segment, since the first
+    /// rewrite.
     #[inline(always)]
     pub fn has_versions(&self) -> bool {
         self.superseded != Superseded::NOTHING
     }
 
-    /// A term's entries in the DRAM dictionary up to the window's end. May include entries of dropped segments, or of those that it does not
-    /// [cover](Self::covered); callers stop at the first. Filtering here would cost one more cache line.
+    /// Returns a term's entries in the DRAM dictionary up to the window's end. May include entries
+    /// of dropped segments, or of those that it does not [cover](Self::covered); callers stop at
+    /// the first. Filtering here would cost one more cache line.
     #[inline]
     pub fn entries(&self, term: Term<'_>, hash: u64) -> Entries {
         let dictionary = Dictionary::new(self.memory.region(), self.memory.geometry());
@@ -226,24 +232,24 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// Asks for the dictionary line of a term.
+    /// Prefetches the dictionary line of a term.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
         Dictionary::new(self.memory.region(), self.memory.geometry()).prefetch(hash);
     }
 
-    /// The segments in the dictionary, newest first.
+    /// Yields the segments in the dictionary, newest first.
     pub fn registered(&self) -> impl Iterator<Item = Segment<'a>> + use<'a> {
         let snapshot = *self;
         (self.window.oldest..self.window.end).rev().filter_map(move |p| snapshot.segment(p))
     }
 
-    /// All segments, newest first.
+    /// Yields all segments, newest first.
     pub fn segments(&self) -> impl Iterator<Item = Segment<'a>> + use<'a> {
         self.fresh().chain(self.registered())
     }
 
-    /// The segment and local id of one of the executor's rows, if it is visible and retained.
+    /// Finds the segment and local id of one of the executor's rows, if it is visible and retained.
     pub fn locate(&self, row: u64) -> Option<(Segment<'a>, u32)> {
         if row >= self.visible {
             return None;
@@ -262,33 +268,33 @@ impl<'a> Snapshot<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// The segment's id.
+    /// Returns the segment's id.
     pub fn id(&self) -> SegmentId {
         SegmentId(self.descriptor.id() as u32)
     }
 
-    /// The memory it is in.
+    /// Returns the memory that it is in.
     pub fn memory(&self) -> &'a Memory {
         self.memory
     }
 
-    /// Its descriptor.
+    /// Returns its descriptor.
     pub fn descriptor(&self) -> Descriptor<'a> {
         self.descriptor
     }
 
-    /// The executor's row number of its first row.
+    /// Returns the executor's row number of its first row.
     pub fn base_row(&self) -> u64 {
         self.descriptor.base_row()
     }
 
-    /// The executor's row number of a local id.
+    /// Returns the executor's row number of a local id.
     pub fn row_number(&self, local: u32) -> u64 {
         self.base_row()
             + self.row_map().map_or(local, |map| map[local as usize].load(Relaxed)) as u64
     }
 
-    /// The local id of one of the executor's rows, if the segment has it.
+    /// Returns the local id of one of the executor's rows, if the segment has it.
     pub fn local_of(&self, row: u64) -> Option<u32> {
         let delta = u32::try_from(row.checked_sub(self.base_row())?).ok()?;
         match self.row_map() {
@@ -300,51 +306,51 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// The index-wide sequence number of a row.
+    /// Returns the index-wide sequence number of a row.
     pub fn sequence(&self, local: u32) -> u64 {
         self.base_sequence() + self.row_table().row(local).sequence() as u64
     }
 
-    /// Rows of the executor from the segment's first to its last.
+    /// Returns the number of the executor's rows between the segment's first row and its last.
     pub fn row_span(&self) -> u64 {
         self.rows().checked_sub(1).map_or(0, |last| self.row_number(last) - self.base_row())
     }
 
-    /// Sequence numbers from the segment's base to its last row's.
+    /// Returns the distance of the sequence numbers of the segment's base and its last row.
     pub fn sequence_span(&self) -> u64 {
         self.rows().checked_sub(1).map_or(0, |last| self.row_table().row(last).sequence() as u64)
     }
 
-    /// The row numbers of a segment that was rewritten.
+    /// Returns the row numbers of a segment that was rewritten.
     fn row_map(&self) -> Option<&'a [AtomicU32]> {
         let start = self.descriptor.row_map();
         (start != 0).then(|| self.memory.region().view(Span::new(start, self.descriptor.rows())))
     }
 
-    /// The sequence number from which its rows count.
+    /// Returns the sequence number from which its rows count.
     pub fn base_sequence(&self) -> u64 {
         self.descriptor.base_sequence()
     }
 
-    /// How many of its rows the snapshot sees.
+    /// Returns the number of its rows that the snapshot sees.
     #[inline]
     pub fn rows(&self) -> u32 {
         self.visible.min(self.descriptor.rows()).min(LOCAL_MAX as u64 + 1) as u32
     }
 
-    /// Whether it has rows that are dead, or were when the snapshot was taken or since.
+    /// True if some of its rows may be dead. Deaths since the snapshot was taken count too.
     #[inline(always)]
     pub fn has_dead(&self) -> bool {
         self.descriptor.dead() > 0
     }
 
-    /// Whether the snapshot finds the row dead.
+    /// True if the row is dead in the snapshot.
     #[inline]
     pub fn is_dead(&self, local: u32) -> bool {
         self.row_table().row(local).is_dead(self.visible)
     }
 
-    /// Its rows.
+    /// Returns its rows.
     #[inline]
     pub fn row_table(&self) -> Rows<'a> {
         let geometry = self.memory.geometry();
@@ -352,8 +358,9 @@ impl<'a> Segment<'a> {
         Rows::new(self.memory.region(), directory, geometry.row_shift)
     }
 
-    /// The words of a row that say where its document vector is. Rows in the second tier may have no such words: then those in DRAM
-    /// are there for as long as anybody has found an entry that does not lead to a packed list.
+    /// Returns the words of a row that lead to its document vector. Rows in the second tier may
+    /// have no such words. Then the words in DRAM stay while any reader has an entry that does not
+    /// lead to a packed list.
     #[inline]
     pub fn vector_row(&self, local: u32) -> RowWords<'a> {
         self.row_table().unpacked(local).unwrap_or_else(|| self.row_in_dram(local))
@@ -366,13 +373,13 @@ impl<'a> Segment<'a> {
         Rows::new(self.memory.region(), directory, geometry.row_shift).words(local)
     }
 
-    /// Its document vectors. Of a segment whose lists are packed there are none: anyone who finds an entry that does not lead to a
-    /// packed list finds those in DRAM.
+    /// Returns its document vectors. A segment with packed lists has none. A reader that finds an
+    /// entry without a packed list finds the vectors in DRAM.
     pub fn vectors(&self) -> Vectors<'a> {
         self.vectors_behind(self.descriptor.vector_directory())
     }
 
-    /// The bytes of a stored key, as a row's key says where it is.
+    /// Yields the bytes of a stored key from its place in the row's key.
     pub(crate) fn stored_key(&self, unit: u32, len: usize) -> impl Iterator<Item = u8> + use<'a> {
         let vectors = match unit & KEY_APART {
             0 => self.vectors(),
@@ -387,7 +394,7 @@ impl<'a> Segment<'a> {
         Vectors::new(self.memory.region(), directory, geometry.vector_shift)
     }
 
-    /// The values of a row's fields. For segments of [`Snapshot::fresh`] only.
+    /// Returns the values of a row's fields. For segments of [`Snapshot::fresh`] only.
     pub fn values(&self, local: u32) -> Values<'a> {
         let (region, geometry) = (self.memory.region(), self.memory.geometry());
         match RecordPlaces::new(region, geometry, self.descriptor.records()).get(local) {
@@ -396,14 +403,15 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Appends the text of a row that the snapshot sees, if texts are kept: nothing where the row is no document's.
+    /// Appends the text of a row that the snapshot sees, if texts are kept. A row that is not a
+    /// document's appends nothing.
     pub fn write_text(
         &self,
         local: u32,
         scratch: &mut TextScratch,
         out: &mut Vec<u8>,
     ) -> Result<(), Corrupt> {
-        // One word leads to either copy of all texts.
+        // One word leads to one copy of all texts, in DRAM or in the second tier.
         let (region, texts) = (self.memory.region(), self.descriptor.texts());
         if texts == 0 {
             Ok(())
@@ -417,25 +425,26 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Its texts, if they are kept and were not moved to the second tier.
+    /// Returns its texts, if they are kept and not in the second tier yet.
     pub(crate) fn dram_texts(&self) -> Option<Texts<'a>> {
         let (region, texts) = (self.memory.region(), self.descriptor.texts());
         let in_dram = texts != 0 && texts >= region.nvm_bytes();
         in_dram.then(|| Texts::new(region, self.memory.geometry(), texts))
     }
 
-    /// Its lists in fresh form. For segments of [`Snapshot::fresh`] only.
+    /// Returns its lists in fresh form. For segments of [`Snapshot::fresh`] only.
     #[inline]
     pub fn extent(&self) -> Extent<'a> {
         Extent::new(self.memory.region(), self.memory.geometry(), self.descriptor.extent())
     }
 
-    /// The ordinals of a fresh segment's terms, as their records lie; those that are new meanwhile may be among them.
+    /// Returns the ordinals of a fresh segment's terms, in the order of their records. They may
+    /// include new terms.
     pub fn fresh_ordinals(&self) -> Range<u32> {
         0..self.descriptor.terms() as u32
     }
 
-    /// Its lists in flushed form. For segments within the window only.
+    /// Returns its lists in flushed form. For segments within the window only.
     #[inline]
     pub fn flushed(&self) -> Flushed {
         Flushed::new(self.descriptor)

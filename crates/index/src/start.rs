@@ -1,4 +1,5 @@
-//! What a start finds, and how terms come to DRAM after it and leave it.
+//! Recovery of the state in the second tier at a start. Import of terms to DRAM after it, and their
+//! shedding.
 
 pub mod import;
 pub(crate) mod packed_import;

@@ -1,4 +1,5 @@
-//! The second tier of an executor, open: its part of the file, the door to it, and how far the disk backs it.
+//! The second tier of an executor, open: its part of the file, its door, and the extent to which
+//! the disk backs it.
 
 pub(crate) mod pages;
 pub(crate) mod prover;
@@ -18,23 +19,25 @@ use crate::ground::section::Sections;
 use crate::ground::slot::{Entry, Slots};
 use crate::tier::prover::SegmentProver;
 
-/// Blocks of the disk are taken this many bytes at a time.
+/// The disk backs the part in steps of this many bytes.
 pub(crate) const BACKED_BYTES: u64 = 2 << 20;
 
-/// If fewer bytes than these are backed ahead of the log's end, more are: a disk that fails or is full is noticed before they are used.
+/// If fewer bytes than this are backed ahead of the log's end, more are backed. So a disk that
+/// fails or is full is noticed before the bytes are used.
 const LOG_AHEAD_MIN: u64 = 512 << 10;
 
-/// What a second tier is opened with.
+/// The parameters that open a second tier.
 pub struct Tier {
     /// The file.
     pub file: Arc<HeapFile>,
-    /// Where this executor's part of it begins.
+    /// Offset of this executor's part in it.
     pub start: u64,
-    /// The way to store in it.
+    /// The door to it.
     pub door: Door,
-    /// The part was just made: the disk backs the beginning of its log.
+    /// True if the part was just made. The disk then backs the beginning of its log.
     pub is_new: bool,
-    /// Pages of segments are compared with their checks when this process reads them for the first time.
+    /// True if pages of segments are compared with their checks when this process reads them for
+    /// the first time.
     pub verify: bool,
 }
 
@@ -42,11 +45,11 @@ pub struct Tier {
 pub struct Nvm {
     layout: NvmLayout,
     tier: Tier,
-    /// Where the log begins that must stay.
+    /// Log position from which on the log must stay.
     log_head: AtomicU64,
-    /// Up to where blocks of the disk back the short-term and the long-term partition.
+    /// Ends of the parts of the short-term and the long-term partition that the disk backs.
     backed: [AtomicU64; 2],
-    /// The positions in the log from which on and up to which blocks back it. The ingest role's alone.
+    /// The log positions between which the disk backs the log. Only the ingest role uses them.
     log_backed: [AtomicU64; 2],
 }
 
@@ -58,44 +61,44 @@ impl Nvm {
         Nvm { layout, tier, log_head: AtomicU64::new(0), backed, log_backed }
     }
 
-    /// The part of the file that it is.
+    /// Returns its part of the file.
     pub(crate) fn file_part(&self) -> FilePart<'_> {
         FilePart { file: &self.tier.file, start: self.tier.start, bytes: self.layout.bytes }
     }
 
-    /// Has the pages of segments in `region` looked at when they are read, if that was asked for.
+    /// Lets `region` check the pages of segments on their first read, if that is asked for.
     pub(crate) fn prove(&self, region: &mut Region) {
         if self.tier.verify {
             region.prove_with(SegmentProver::proved(self.layout));
         }
     }
 
-    /// Where everything is.
+    /// Returns the layout.
     pub fn layout(&self) -> &NvmLayout {
         &self.layout
     }
 
-    /// The way to store in it.
+    /// Returns the door.
     pub fn door(&self) -> &Door {
         &self.tier.door
     }
 
-    /// The oldest place in the log that is still needed.
+    /// Returns the oldest log position that is still needed.
     pub fn log_head(&self) -> u64 {
         self.log_head.load(Acquire)
     }
 
-    /// What is before `head` is durable elsewhere.
+    /// Notes that the log before `head` is durable elsewhere.
     pub(crate) fn set_log_head(&self, head: u64) {
         self.log_head.store(head, Release);
     }
 
-    /// Whether the engrave log has a slot for `position` while those from `oldest` on are in use.
+    /// True if the engrave log has a slot for `position` while those from `oldest` on are in use.
     pub fn has_slot(&self, position: Position, oldest: Position) -> bool {
         u64::from(position - oldest) < self.layout.slots_max
     }
 
-    /// The slot of an engraved segment and the sections of its copy.
+    /// Returns the slot entry of an engraved segment and the sections of its copy.
     pub fn sections(
         &self,
         region: &Region,
@@ -106,8 +109,8 @@ impl Nvm {
         Ok((entry, sections))
     }
 
-    /// Backs the log for records from position `from`, where it ends now, up to `end`, and ahead of that; returns true if
-    /// blocks back it up to `end`. The ingest role calls it.
+    /// Backs the log for records from position `from`, its present end, up to `end`, and ahead of
+    /// that. Returns true if the disk backs it up to `end`. Ingest role only.
     pub fn back_log(&self, region: &Region, residency: Residency, from: u64, end: u64) -> bool {
         let [first, backed] = self.log_backed.each_ref().map(|word| word.load(Relaxed));
         let bytes = self.layout.log.1;
@@ -116,9 +119,9 @@ impl Nvm {
         }
         let from = from.max(backed);
         let ahead = (end + LOG_AHEAD_MIN).next_multiple_of(BACKED_BYTES);
-        // A full disk may have given these blocks before, to another process.
+        // A disk that is full for the larger range may have room for the smaller one.
         for to in [ahead, end].map(|to| to.min(from + bytes)) {
-            // The lap ends between the two, if it does.
+            // The lap may end between the two.
             let lap_end = (from + 1).next_multiple_of(bytes).min(to);
             if self.back_lap(region, residency, from..lap_end)
                 && self.back_lap(region, residency, lap_end..to)
@@ -133,7 +136,8 @@ impl Nvm {
         end <= backed
     }
 
-    /// The log ends at `position`, where its next lap begins: what is known to be backed is behind that.
+    /// Notes that the log ends at `position`, where its next lap begins. The positions known to be
+    /// backed are behind that.
     pub fn note_log_lap(&self, position: u64) {
         self.log_backed.iter().for_each(|word| word.store(position, Relaxed));
     }
@@ -156,26 +160,27 @@ impl Nvm {
             return false;
         }
         if residency == Residency::Prefault {
-            // Pages that cannot be mapped now are when they are stored to.
+            // Pages that cannot be mapped now are mapped by the first store.
             let _ = region.make_resident(place, to - from);
         }
         true
     }
 
-    /// Writes zeros to a part of the log and syncs them, so that syncing a record there changes no metadata of the file. Returns false
-    /// if the disk failed or is full.
+    /// Writes zeros to a part of the log and syncs them. So syncing a record there changes no
+    /// metadata of the file. Returns false if the disk failed or is full.
     fn zero(&self, region: &Region, at: u64, bytes: u64) -> bool {
         let written = self.tier.file.write_zeros(self.tier.start + at, bytes);
         self.is_done(written) && self.tier.door.sync_part(region, at, bytes)
     }
 
-    /// Backs a part of the tier with blocks of the disk; says whether there are any.
+    /// Backs a part of the tier with blocks of the disk. Returns true on success.
     pub(crate) fn back_range(&self, range: Range<u64>) -> bool {
         let file = &self.tier.file;
         self.is_done(file.reserve(self.tier.start + range.start, range.end - range.start))
     }
 
-    /// True on success. Closes the door if the disk failed rather than being full: waiting for space on such a disk never ends.
+    /// True on success. Closes the door if the disk failed for another reason than being full:
+    /// waiting for space on such a disk never ends.
     fn is_done(&self, done: Result<(), HeapFileError>) -> bool {
         if let Some(why) = done.as_ref().err().filter(|why| !why.is_full()) {
             self.tier.door.fail(why.to_string());
@@ -183,7 +188,7 @@ impl Nvm {
         done.is_ok()
     }
 
-    /// Backs the part of a partition up to `end` with blocks of the disk; says whether there are any.
+    /// Backs the part of a partition up to `end` with blocks of the disk. Returns true on success.
     pub(crate) fn back(&self, partition: Partition, end: u64) -> bool {
         let (backed, (start, bytes)) = match partition {
             Partition::NvmShort => (&self.backed[0], self.layout.short),

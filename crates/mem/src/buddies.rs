@@ -1,18 +1,19 @@
-//! A buddy allocator for what does not die in order: a dictionary's records, growing arrays and long terms.
+//! A buddy allocator for objects that do not die in order: a dictionary's records, growing arrays
+//! and long terms.
 //!
-//! A block has `64 << class` bytes and begins at a multiple of its size. A request takes a block of the smallest
-//! class that has one and halves it until it fits; a block that comes back is joined with its *buddy* (the other
-//! half of the block that both came from) for as long as that one is free too. So what many small blocks leave
-//! behind serves a large one again, and memory does not wear out under a stream that lasts for months (Knowlton,
-//! 1965; the halving and joining are at most one step a class).
+//! A block has `64 << class` bytes, and begins at a multiple of its size. A request takes a block
+//! of the smallest class that has one, and halves it until it fits. A freed block is joined with
+//! its *buddy* (the other half of the block that both came from) as long as that is free too. So
+//! memory freed in small blocks serves a large one again, and does not fragment under a stream of
+//! months (Knowlton, 1965). Halving and joining take at most one step for each class.
 //!
 //! | where | what |
 //! |---|---|
 //! | first lines of the pool | the map: one bit a line, set if a free block begins there |
-//! | a free block's first line | words 0, 1: next and previous free block of its class, by line; word 2: its class |
+//! | a free block's first line | 0, 1: line of its class's next and previous free block; 2: class |
 //!
-//! Blocks in use bear no mark. Not thread-safe: its owner serializes. The caller frees a block only when no reader
-//! can hold it.
+//! Blocks in use have no mark. Not thread-safe: its owner serializes. The caller frees a block only
+//! when no reader can hold it.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,37 +25,39 @@ use crate::span::Span;
 /// The smallest block, in bytes: a line.
 pub const BUDDY_BYTES_MIN: u64 = size_of::<Line>() as u64;
 const CLASSES: usize = 32;
-/// What is taken of fresh lines at once, if alignment allows: 256 KiB.
+/// The class of blocks that are made of fresh lines at once, if alignment allows: 256 KiB.
 const GROWTH_CLASS: usize = 12;
 /// No line: the end of a free list.
 const NONE: u64 = u64::MAX;
 
-/// Buddy allocator over a pool of lines in a region.
+/// A buddy allocator over a pool of lines in a region.
 pub struct Buddies {
     pool: Span<Line>,
     map: Span<AtomicU64>,
     /// The first free block of each class, by line.
     free: [u64; CLASSES],
-    /// The lines from here on were never in a block. They are not touched before they are needed: a start that touched a line
-    /// of each large block would wait for as many huge pages.
+    /// The first line that was never in a block, like all after it. Fresh lines are touched only
+    /// when needed: a start that touched a line of each large block would wait for as many huge
+    /// pages.
     fresh: u64,
     used: u64,
 }
 
 impl Buddies {
-    /// An allocator over `pool`, to which nothing was ever stored.
+    /// Returns an allocator over `pool`, to which nothing was ever stored.
     pub fn new(pool: Span<Line>) -> Buddies {
         let map = Span::<AtomicU64>::new(pool.start(), pool.len().div_ceil(64));
         let fresh = map.bytes().div_ceil(BUDDY_BYTES_MIN);
         Buddies { pool, map, free: [NONE; CLASSES], fresh, used: 0 }
     }
 
-    /// Bytes that a block of at least `bytes` bytes really takes.
+    /// Returns the bytes that a block of at least `bytes` bytes takes.
     pub fn rounded(bytes: u64) -> u64 {
         BUDDY_BYTES_MIN << Self::class(bytes)
     }
 
-    /// A block of at least `bytes` bytes: its offset from the region's start. `None` while there is none.
+    /// Returns the offset of a block of at least `bytes` bytes from the region's start. None while
+    /// no block is free. The loop ends with a large enough block, or when no fresh lines are left.
     pub fn allocate(&mut self, region: &Region, bytes: u64) -> Option<u64> {
         let class = Self::class(bytes);
         let mut larger = loop {
@@ -74,7 +77,8 @@ impl Buddies {
         Some(self.pool.start() + line * BUDDY_BYTES_MIN)
     }
 
-    /// Makes a free block of fresh lines, of `class` if alignment and the pool's end allow, and not much larger.
+    /// Makes a free block of fresh lines. It has `class` if alignment and the pool's end allow, and
+    /// is not much larger.
     fn grow(&mut self, region: &Region, class: usize) {
         let room = (self.pool.len() - self.fresh).ilog2();
         let most = (self.fresh.trailing_zeros().min(room) as usize).min(CLASSES - 1);
@@ -83,14 +87,14 @@ impl Buddies {
         self.join(region, line, class);
     }
 
-    /// Takes back the block at `at`, which was given out for `bytes` bytes.
+    /// Frees the block at `at`, which was allocated for `bytes` bytes.
     pub fn free(&mut self, region: &Region, at: u64, bytes: u64) {
         let class = Self::class(bytes);
         self.used -= BUDDY_BYTES_MIN << class;
         self.join(region, (at - self.pool.start()) / BUDDY_BYTES_MIN, class);
     }
 
-    /// Makes a block free, together with its buddy if that is.
+    /// Makes a block free, joined with its buddy if that is free.
     fn join(&mut self, region: &Region, mut line: u64, mut class: usize) {
         while class + 1 < CLASSES && self.is_free(region, line ^ (1 << class), class) {
             self.unlink(region, line ^ (1 << class), class);
@@ -100,12 +104,12 @@ impl Buddies {
         self.push(region, line, class);
     }
 
-    /// Bytes in blocks that are given out.
+    /// Returns the bytes in allocated blocks.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// Bytes that blocks can be made of.
+    /// Returns the bytes that blocks can be made of.
     pub fn bytes(&self) -> u64 {
         self.pool.bytes()
             - self.map.bytes().next_multiple_of(BUDDY_BYTES_MIN).min(self.pool.bytes())
@@ -116,7 +120,7 @@ impl Buddies {
         (u64::BITS - (lines - 1).leading_zeros()) as usize
     }
 
-    /// Whether a free block of `class` begins at `line`.
+    /// True if a free block of `class` begins at `line`.
     fn is_free(&self, region: &Region, line: u64, class: usize) -> bool {
         let Some(word) = region.view(self.map).get(line as usize / 64) else { return false };
         word.load(Relaxed) >> (line % 64) & 1 == 1
@@ -135,7 +139,7 @@ impl Buddies {
         self.flip(region, line);
     }
 
-    /// Takes a block out of its class's list.
+    /// Removes a block from its class's list.
     fn unlink(&mut self, region: &Region, line: u64, class: usize) {
         let [next, previous] = [0, 1].map(|word| self.word(region, line, word).load(Relaxed));
         if next != NONE {
@@ -149,13 +153,13 @@ impl Buddies {
         self.flip(region, line);
     }
 
-    /// Turns the line's bit of the map over.
+    /// Flips the line's bit of the map.
     fn flip(&self, region: &Region, line: u64) {
         let word = &region.view(self.map)[line as usize / 64];
         word.store(word.load(Relaxed) ^ 1 << (line % 64), Relaxed);
     }
 
-    /// A word of a free block's first line.
+    /// Returns a word of a free block's first line.
     fn word<'a>(&self, region: &'a Region, line: u64, word: usize) -> &'a AtomicU64 {
         region.view(self.pool)[line as usize].pair(word)
     }

@@ -1,8 +1,8 @@
-//! Moving many words at once between places of a region, and between a region and ordinary memory.
+//! Moves of many words between places of a region, and between a region and ordinary memory.
 //!
-//! Both sides may be seen by other threads, so nothing here is a plain `memcpy`: the string instruction, written as
-//! `asm!`, stands for one relaxed atomic access a word. A copy may tear between words, so its target is something that
-//! nobody was shown yet.
+//! Other threads may see both sides, so nothing here is a plain `memcpy`. The string instruction,
+//! written as `asm!`, stands for one relaxed atomic access to each word. A copy may tear between
+//! words. So its target must not be visible to other threads yet.
 
 use std::sync::atomic::AtomicU64;
 #[cfg(not(target_arch = "x86_64"))]
@@ -14,7 +14,8 @@ use crate::span::Span;
 const WORD: u64 = size_of::<u64>() as u64;
 
 impl Region {
-    /// Copies `words` 64-bit words from `from` to `to`, both offsets multiples of 8. The ranges do not overlap.
+    /// Copies `words` 64-bit words from offset `from` to offset `to`, both multiples of 8. The
+    /// ranges must not overlap.
     ///
     /// # Panics
     /// If a range leaves the region or is misaligned, or if they overlap.
@@ -28,7 +29,7 @@ impl Region {
         move_words(source.as_ptr().cast(), target);
     }
 
-    /// Writes `bytes`, whole words of 8, at `to`, a multiple of 8.
+    /// Writes `bytes`, whole words of 8 bytes, at `to`, a multiple of 8.
     ///
     /// # Panics
     /// If the range leaves the region or is misaligned, or if there is a part of a word.
@@ -42,8 +43,9 @@ impl Region {
         move_words(bytes.as_ptr(), target);
     }
 
-    /// Writes parts of whole words of 8, one behind the other, at `to`, a multiple of 8: past the caches where the processor can.
-    /// After a [`fence`](crate::persist::fence) it needs no [write-back](Self::write_back).
+    /// Writes parts of whole words of 8 bytes, one after the other, at `to`, a multiple of 8.
+    /// Bypasses the caches where the processor can. After a [`fence`](crate::persist::fence) it
+    /// needs no [write-back](Self::write_back).
     ///
     /// # Panics
     /// If the range leaves the region or is misaligned, or if there is a part of a word.
@@ -56,7 +58,7 @@ impl Region {
             stream_words(words, target);
             at += part.len() as u64;
         }
-        // Such stores are not ordered with others: what is stored next might be seen before them.
+        // Such stores are not ordered with others: later stores might be seen before them.
         #[cfg(target_arch = "x86_64")]
         crate::persist::fence();
         #[cfg(not(target_arch = "x86_64"))]
@@ -76,17 +78,18 @@ impl Region {
     }
 }
 
-/// Stores words past the caches. A fence has to follow before anything else is stored that depends on them.
+/// Stores words, bypassing the caches. A fence has to precede any store that depends on them.
 #[cfg(target_arch = "x86_64")]
 fn stream_words(source: &[[u8; WORD as usize]], target: &[AtomicU64]) {
     for (to, from) in target.iter().zip(source) {
         let word = i64::from_le_bytes(*from);
-        // SAFETY: `to` is an atomic, which may be written through a shared reference, whole and aligned; the caller fences.
+        // SAFETY: `to` is an atomic, which may be written through a shared reference, whole and
+        // aligned; the caller fences.
         unsafe { std::arch::x86_64::_mm_stream_si64(to.as_ptr().cast(), word) };
     }
 }
 
-/// The same, through them.
+/// Stores words through the caches.
 #[cfg(not(target_arch = "x86_64"))]
 fn stream_words(source: &[[u8; WORD as usize]], target: &[AtomicU64]) {
     for (to, from) in target.iter().zip(source) {
@@ -94,12 +97,14 @@ fn stream_words(source: &[[u8; WORD as usize]], target: &[AtomicU64]) {
     }
 }
 
-/// Copies as many words as `target` has from `source`, which holds at least as many, at any alignment.
+/// Copies as many words as `target` has from `source`, which has at least as many, at any
+/// alignment.
 #[cfg(target_arch = "x86_64")]
 fn move_words(source: *const u8, target: &[AtomicU64]) {
-    // SAFETY: `target` is a slice of atomics, which may be written through shared references; `source` points to as many
-    // readable words, as both callers have taken it from a slice of that length; the direction flag is clear by the
-    // calling convention. Another thread may write `source` meanwhile: the processor then reads some value of each word.
+    // SAFETY: `target` is a slice of atomics, which may be written through shared references.
+    // `source` points to as many readable words: both callers take it from a slice of that length.
+    // The direction flag is clear by the calling convention. Another thread may write `source`
+    // meanwhile. The processor then reads some value of each word.
     unsafe {
         std::arch::asm!(
             "rep movsq",
@@ -111,7 +116,7 @@ fn move_words(source: *const u8, target: &[AtomicU64]) {
     }
 }
 
-/// The same, word by word.
+/// Copies words like the function above, one by one.
 #[cfg(not(target_arch = "x86_64"))]
 fn move_words(source: *const u8, target: &[AtomicU64]) {
     for (index, word) in target.iter().enumerate() {
@@ -119,7 +124,7 @@ fn move_words(source: *const u8, target: &[AtomicU64]) {
         for (i, byte) in bytes.iter_mut().enumerate() {
             // SAFETY: `source` points to as many words as `target` has.
             let from = unsafe { source.add(index * WORD as usize + i) };
-            // SAFETY: as above; a byte needs no alignment, and what else writes it does so through atomics.
+            // SAFETY: as above. A byte needs no alignment, and other writers use atomics.
             *byte = unsafe { &*from.cast::<std::sync::atomic::AtomicU8>() }.load(Relaxed);
         }
         word.store(u64::from_le_bytes(bytes), Relaxed);

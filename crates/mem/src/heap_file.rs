@@ -1,11 +1,12 @@
-//! The file behind the second tier: made, opened, locked, its blocks reserved ahead of their use, its medium known.
+//! The file of the second tier: creation, lock, reservation of blocks, and medium.
 //!
-//! A file is locked for as long as it is open for writing, so an index has one writer. Its length is fixed when it is made;
-//! blocks are taken by [`HeapFile::reserve`] before anything is stored there, so a full disk is an error and never a signal.
+//! A file is locked while it is open for writing, so an index has one writer. Its length is fixed
+//! when it is made. [`HeapFile::reserve`] takes blocks before anything is stored there. So a full
+//! disk is an error and never a signal.
 //!
 //! | medium | how it is recognized | what survives without a sync |
 //! |---|---|---|
-//! | [`Medium::Dax`] | the kernel grants `MAP_SYNC` | kill, crash, power cut, once lines are written back |
+//! | [`Medium::Dax`] | the kernel grants `MAP_SYNC` | kill, crash, power cut, after write-back |
 //! | [`Medium::Tmpfs`] | the file system's magic number | kill |
 //! | [`Medium::File`] | anything else: page cache | kill |
 
@@ -21,7 +22,7 @@ use rustix::mm::{self, MapFlags, ProtFlags};
 
 use crate::identity::Identity;
 
-/// What a heap file lies on.
+/// The medium of a heap file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Medium {
     /// Persistent memory, mapped directly.
@@ -46,23 +47,23 @@ impl fmt::Display for Medium {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HeapFileError {
-    /// Another process has it open for writing.
+    /// Another process has the file open for writing.
     Locked {
         /// The file.
         path: PathBuf,
     },
-    /// It belongs to another user, who could change it under us.
+    /// The file belongs to another user, who could change it while it is mapped.
     ForeignOwner {
         /// The file.
         path: PathBuf,
     },
-    /// The operating system said no.
+    /// The operating system returned an error.
     System {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
-        /// Why not.
+        /// The error of the system.
         reason: io::Error,
     },
 }
@@ -100,7 +101,7 @@ impl std::error::Error for HeapFileError {
 }
 
 impl HeapFileError {
-    /// True if the disk is full, or the user's quota is. Other errors mean that the disk failed.
+    /// True if the disk or the user's quota is full. Other errors mean that the disk failed.
     pub fn is_full(&self) -> bool {
         use io::ErrorKind::{QuotaExceeded, StorageFull};
         matches!(self, HeapFileError::System { reason, .. } if matches!(reason.kind(), StorageFull | QuotaExceeded))
@@ -117,30 +118,30 @@ pub struct HeapFile {
     access: Access,
 }
 
-/// How a file is opened.
+/// The way in which a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Access {
-    /// It is written.
+    /// For writing.
     Write,
-    /// It is read.
+    /// For reading.
     Read,
-    /// It is read; what is stored to a mapping of it is this process's own, and never in the file.
+    /// For reading. Stores to a mapping stay in this process and never reach the file.
     Copy,
 }
 
-/// A part of a file that a region begins with.
+/// A part of a file with which a region begins.
 #[derive(Clone, Copy, Debug)]
 pub struct FilePart<'a> {
     /// The file.
     pub file: &'a HeapFile,
-    /// First byte; a multiple of a page.
+    /// The offset of its first byte; a multiple of a page.
     pub start: u64,
-    /// Bytes; a multiple of a page.
+    /// The size in bytes; a multiple of a page.
     pub bytes: u64,
 }
 
 impl HeapFile {
-    /// Makes a file of `bytes` zeros, none of them backed by blocks yet, and locks it. There is none of that name.
+    /// Makes a file of `bytes` zeros, without blocks yet, and locks it. The name must not exist.
     pub fn create(path: &Path, bytes: u64) -> Result<HeapFile, HeapFileError> {
         let file =
             Self::open_file(path, OFlags::RDWR | OFlags::CREATE | OFlags::EXCL, "create it")?;
@@ -171,12 +172,13 @@ impl HeapFile {
         file.measured()?.probed()
     }
 
-    /// Opens a file for reading, no matter who writes it.
+    /// Opens a file for reading, whether or not another process writes it.
     pub fn open_read_only(path: &Path) -> Result<HeapFile, HeapFileError> {
         Self::open_as(path, Access::Read)
     }
 
-    /// Opens a file for reading, mapped copy-on-write: stores stay in this process and never reach the file.
+    /// Opens a file for reading, mapped copy-on-write. Stores stay in this process and never reach
+    /// the file.
     pub fn open_private(path: &Path) -> Result<HeapFile, HeapFileError> {
         Self::open_as(path, Access::Copy)
     }
@@ -187,7 +189,8 @@ impl HeapFile {
         file.measured()?.probed()
     }
 
-    /// True if a process has it open for writing. A writer that starts at this moment tries again, so it is not kept out.
+    /// True if a process has the file open for writing. A writer that starts at this moment
+    /// retries, so it is not kept out.
     pub fn has_writer(&self) -> Result<bool, HeapFileError> {
         let asked = |operation| match rustix::fs::flock(&self.file, operation) {
             Ok(()) => Ok(true),
@@ -208,7 +211,8 @@ impl HeapFile {
         Ok(File::from(fd))
     }
 
-    /// Gives up the lock while the file stays open: others may write it from now on. Without a lock this does nothing.
+    /// Releases the lock while the file stays open: other processes may write it from now on.
+    /// Without a lock this does nothing.
     pub fn unlock(&self) -> Result<(), HeapFileError> {
         rustix::fs::flock(&self.file, FlockOperation::Unlock)
             .map_err(|e| self.failed("unlock it", e.into()))
@@ -255,18 +259,19 @@ impl HeapFile {
         Ok(self)
     }
 
-    /// Whether the kernel maps it so that a line that was written back is durable.
+    /// True if the kernel maps the file so that a line that was written back is durable.
     fn grants_sync(&self) -> bool {
         const PAGE: usize = 4096;
         let flags = MapFlags::SHARED_VALIDATE | MapFlags::SYNC;
         if self.bytes < PAGE as u64 {
             return false;
         }
-        // SAFETY: a mapping at an address of the kernel's choice touches no memory of ours, and nobody looks at it.
+        // SAFETY: a mapping at an address of the kernel's choice touches no memory of ours, and
+        // nothing reads it.
         let mapped =
             unsafe { mm::mmap(std::ptr::null_mut(), PAGE, ProtFlags::READ, flags, &self.file, 0) };
         let Ok(start) = mapped else { return false };
-        // SAFETY: exactly the mapping made above, which nobody has seen.
+        // SAFETY: exactly the mapping made above, to which there are no references.
         let _ = unsafe { mm::munmap(start, PAGE) };
         true
     }
@@ -275,7 +280,7 @@ impl HeapFile {
         HeapFileError::System { path: self.path.clone(), action, reason }
     }
 
-    /// How a region maps it.
+    /// Returns the protection and the flags with which a region maps the file.
     pub(crate) fn access(&self) -> (ProtFlags, MapFlags) {
         let shared = match self.medium {
             Medium::Dax => MapFlags::SHARED_VALIDATE | MapFlags::SYNC,
@@ -284,7 +289,7 @@ impl HeapFile {
         match self.access {
             Access::Write => (ProtFlags::READ | ProtFlags::WRITE, shared),
             Access::Read => (ProtFlags::READ, shared),
-            // Pages are taken as they are stored to, not for the whole of the file.
+            // Memory is needed only for pages that are stored to, not for the whole file.
             Access::Copy => {
                 (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE)
             }
@@ -295,17 +300,17 @@ impl HeapFile {
         self.file.as_fd()
     }
 
-    /// Its length.
+    /// Returns its length, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What it lies on.
+    /// Returns its medium.
     pub fn medium(&self) -> Medium {
         self.medium
     }
@@ -315,22 +320,23 @@ impl HeapFile {
         self.access == Access::Copy
     }
 
-    /// The permissions of the file.
+    /// Returns the permissions of the file.
     pub fn mode(&self) -> Result<u32, HeapFileError> {
         let stat = rustix::fs::fstat(&self.file);
         Ok(stat.map_err(|e| self.failed("look at it", e.into()))?.st_mode & 0o777)
     }
 
-    /// Which file it is.
+    /// Returns the identity of the file.
     pub fn identity(&self) -> Result<Identity, HeapFileError> {
         Identity::of(&self.file).map_err(|reason| self.failed("look at it", reason))
     }
 
-    /// Backs `bytes` bytes from `start` with blocks of the disk, keeping what is there. What was reserved can be stored to;
-    /// doing it again is cheap.
+    /// Backs `bytes` bytes from `start` with blocks of the disk, and keeps their contents. Reserved
+    /// ranges can be stored to. A repeated call is cheap.
     ///
-    /// Somewhat more is backed, on either side: the kernel caches a file in pieces of up to 2 MiB, and the first store to a
-    /// piece needs blocks for all of it. On a full disk a piece that was reserved in part would be a signal.
+    /// Up to 2 MiB more is backed on either side. The kernel caches a file in pieces of up to 2
+    /// MiB, and the first store to a piece needs blocks for all of it. On a full disk, a store to a
+    /// piece that is reserved in part would be a signal.
     pub fn reserve(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
         if self.is_private() {
             // Stores take memory, not blocks.
@@ -340,17 +346,21 @@ impl HeapFile {
         let end = (start + bytes).next_multiple_of(PIECE).min(self.bytes);
         let start = start / PIECE * PIECE;
         let bytes = end.saturating_sub(start);
-        // A signal may interrupt it, on a file system in memory.
+        // On a file system in memory, a signal may interrupt it.
         rustix::io::retry_on_intr(|| {
             rustix::fs::fallocate(&self.file, FallocateFlags::KEEP_SIZE, start, bytes)
         })
         .map_err(|e| self.failed("reserve space for it", e.into()))
     }
 
-    /// Writes zeros over `bytes` bytes from `start`. Where blocks are only reserved, the first sync of each costs
-    /// more: the file system records that it holds data. If the disk fails at that moment, ext4 reports success although the data is
-    /// lost. Zeros are written page by page: the page cache keeps what one call writes as one folio, and syncing any part of a
-    /// folio writes all of it.
+    /// Writes zeros over `bytes` bytes from `start`.
+    ///
+    /// If blocks are only reserved, the first sync of each costs more: the file system records that
+    /// it has data. If the disk fails at that moment, ext4 reports success although the data is
+    /// lost.
+    ///
+    /// Zeros are written page by page. The page cache keeps the data of one call as one folio, and
+    /// a sync of any part of a folio writes all of it.
     pub fn write_zeros(&self, start: u64, bytes: u64) -> Result<(), HeapFileError> {
         use std::os::unix::fs::FileExt;
         const PIECE: u64 = 4096;
@@ -362,14 +372,15 @@ impl HeapFile {
         Ok(())
     }
 
-    /// Where something was stored of `bytes` bytes from `start`, a multiple of a page: start and length of each piece, in whole pages.
+    /// Returns start and length of each piece with data, in whole pages, of `bytes` bytes from
+    /// `start`, a multiple of a page. The loop ends at the end of the range or after the last data.
     pub(crate) fn data(&self, start: u64, bytes: u64) -> io::Result<Vec<(u64, u64)>> {
         const PAGE: u64 = 4096;
         let (mut pieces, mut at, end) = (Vec::new(), start, (start + bytes).min(self.bytes));
         while at < end {
             let from = match rustix::fs::seek(&self.file, SeekFrom::Data(at)) {
                 Ok(from) => from / PAGE * PAGE,
-                // There is nothing behind.
+                // No data follows.
                 Err(rustix::io::Errno::NXIO) => break,
                 Err(reason) => return Err(reason.into()),
             };
@@ -384,7 +395,7 @@ impl HeapFile {
         Ok(pieces)
     }
 
-    /// Waits until all that was stored is on the medium, and what the file system knows of the file.
+    /// Syncs all data and metadata of the file to the medium.
     pub fn sync_all(&self) -> Result<(), HeapFileError> {
         if self.is_private() {
             return Ok(());

@@ -1,8 +1,9 @@
-//! Which file an open one is, and which life of its file system it is seen in.
+//! Identities: which file an open one is, and which life of its file system it belongs to.
 //!
-//! A mount is a view: containers, sandboxes and bind mounts have others of the same file system. The kernel has one object for each file
-//! system that is up, and for most kinds of disk a directory of sysfs that comes and goes with it. The number of such a directory is not
-//! given again while the machine runs, so it tells one life of a file system from the next in every view.
+//! A mount is a view: containers, sandboxes and bind mounts have others of one file system. The
+//! kernel has one object for each mounted file system, and for most disks a directory of sysfs with
+//! the same life. The number of such a directory is not reused while the machine runs. So it
+//! distinguishes one life of a file system from the next in every view.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -11,30 +12,31 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{AtFlags, FsWord, Mode, OFlags, Statx, StatxFlags};
 use rustix::ioctl::{self, Getter, Opcode, opcode};
 
-/// Which file it is, so that a copy is not taken for it, nor a file system that went down and up for one that stayed.
+/// The identity of a file. A copy has another one, and so has a file system that was unmounted and
+/// mounted again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The device.
+    /// The device number.
     pub device: u64,
-    /// The file's number on it.
+    /// The inode number.
     pub inode: u64,
-    /// The mount through which it is seen: another one after the file system was taken down and up, if the kernel gives each
-    /// mount a number of its own (Linux 6.8); before, the next one may get the number of the last.
+    /// The id of the mount through which the file is seen. Since Linux 6.8 it is unique, so a new
+    /// mount has another one. Before, a later mount may get the id of an earlier one.
     pub mount: u64,
-    /// A number that the file system has from when it comes up until it goes down, whatever mounts show it; 0 if it has none.
+    /// A number of the file system from mount to unmount, in all its mounts; 0 if it has none.
     pub file_system: u64,
-    /// When the file was made, in nanoseconds since 1970; 0 if the file system does not say. A copy was made later.
+    /// The birth time, in nanoseconds since 1970; 0 if unknown. A copy was made later.
     pub birth: u64,
 }
 
 impl Identity {
-    /// The identity of an open file.
+    /// Returns the identity of an open file.
     pub(crate) fn of(file: &File) -> std::io::Result<Identity> {
         let stat = rustix::fs::fstat(file)?;
-        // Kernels that know no unique number ignore that they are asked for one, and give the other.
+        // Kernels without unique ids ignore this flag, and return the other id.
         const UNIQUE: StatxFlags = StatxFlags::from_bits_retain(0x4000);
         let asked = StatxFlags::MNT_ID | StatxFlags::BTIME | UNIQUE;
-        // Kernels that do not say have one mount for all.
+        // Without an answer, all mounts have id 0.
         let more = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, asked).ok();
         let mount = more.as_ref().map_or(0, |more| more.stx_mnt_id);
         let birth = more.as_ref().and_then(birth).unwrap_or(0);
@@ -49,7 +51,7 @@ fn birth(found: &Statx) -> Option<u64> {
     seconds.checked_mul(1_000_000_000)?.checked_add(found.stx_btime.tv_nsec.into())
 }
 
-/// The number of the file system's directory below `/sys/fs`.
+/// Returns the inode number of the file system's directory below `/sys/fs`.
 fn file_system(file: &File, device: u64) -> Option<u64> {
     const SYSFS: FsWord = 0x6265_6572;
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -57,29 +59,29 @@ fn file_system(file: &File, device: u64) -> Option<u64> {
         rustix::fs::open(Path::new("/sys/fs").join(path), flags, Mode::empty()).ok()
     };
     let directory = named(file).and_then(open).or_else(|| by_device(device).find_map(open))?;
-    // Elsewhere such a number says nothing.
+    // Outside of sysfs such a number has no meaning.
     let is_sysfs = rustix::fs::fstatfs(&directory).is_ok_and(|stat| stat.f_type == SYSFS);
     rustix::fs::fstat(&directory).ok().map(|stat| stat.st_ino).filter(|_| is_sysfs)
 }
 
-/// The kernel's name for the directory (Linux 6.10).
+/// Returns the kernel's name for the directory (Linux 6.10).
 fn named(file: &File) -> Option<PathBuf> {
     #[repr(C)]
     struct Name {
         bytes: u8,
         name: [u8; 128],
     }
-    /// `FS_IOC_GETFSSYSFSPATH`.
+    /// The request `FS_IOC_GETFSSYSFSPATH`.
     const NAME: Opcode = opcode::read::<Name>(0x15, 1);
     // SAFETY: the number is that of a request which fills a `Name`.
     let request = unsafe { Getter::<NAME, Name>::new() };
-    // SAFETY: the kernel writes a `Name` and nothing else; a file on no such file system answers with an error.
+    // SAFETY: the kernel writes only a `Name`. A file system without this request returns an error.
     let Name { bytes, name } = unsafe { ioctl::ioctl(file, request) }.ok()?;
     let name = str::from_utf8(name.get(..bytes.into())?).ok()?;
     (!name.is_empty()).then(|| PathBuf::from(name))
 }
 
-/// Names for older kernels, if the file system is on a block device.
+/// Returns names for older kernels, if the file system is on a block device.
 fn by_device(device: u64) -> impl Iterator<Item = PathBuf> {
     let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
     let link = std::fs::read_link(format!("/sys/dev/block/{major}:{minor}")).ok();

@@ -1,24 +1,30 @@
-//! Memory that is reserved at start and shared between threads: the basement of the engine.
+//! Memory that is reserved at start and shared between threads: the foundation of the engine.
 //!
-//! Everything the index holds lies in a [`Region`]: one reservation, backed by a [`HeapFile`] (the second tier) and by
-//! memory of this process or [shared](SharedMemory) with others (DRAM), addressed by typed offsets ([`Span`]) and never by raw pointers. A region hands out *atomics only* (`&[AtomicU32]`, [`Line`], …),
-//! so a view is sound for every argument, no matter who else reads or writes the same bytes: there is no
-//! `&mut` and no plain `&[u32]` over shared memory anywhere above this crate.
+//! All data of an index lies in a [`Region`], a reservation of address space. A [`HeapFile`] backs
+//! the second tier. Memory of this process, or memory [shared](SharedMemory) with others, backs the
+//! DRAM.
 //!
-//! Space inside a region is given out by two allocators, each with one owner at a time:
+//! Typed offsets ([`Span`]) address it, never raw pointers. A region returns *atomics only*
+//! (`&[AtomicU32]`, [`Line`], …). So a view is sound for every argument, whichever threads read or
+//! write these bytes. There is no `&mut` and no plain `&[u32]` over shared memory above this crate.
 //!
-//! * [`Ring`]: first in, first out, for what dies in segment order (the paper's §4.4 partitions);
-//! * [`Buddies`]: blocks that are halved and joined again, for what does not (dictionaries and their arrays).
+//! Two allocators divide the space of a region, each with one owner at a time:
 //!
-//! [`Pins`] tells when memory that was unlinked can be reused: after the last reader that could hold it, be it in another
-//! process ([`ReaderWords`]).
+//! - [`Ring`]: first in, first out, for data that dies in segment order (the partitions of paper
+//!   §4.4);
+//! - [`Buddies`]: blocks that are halved and joined again, for other data (dictionaries and their
+//!   arrays).
 //!
-//! [`Proved`] tells which pages of a file hold what was stored there, for anyone who reads them.
+//! [`Pins`] finds when unlinked memory can be reused: after the last reader that could hold it,
+//! even in another process ([`ReaderWords`]).
 //!
-//! [`bulk`] moves many words at once, and [`persist`] is what a processor offers to make them durable; who may use either
-//! on the second tier is the `door` crate's matter. [`power`] takes a file system down, for proofs.
+//! [`Proved`] records which pages of a file have been compared with their checksums.
 //!
-//! What this crate deliberately does not know: documents, terms, segments, and what is in a file.
+//! [`bulk`] moves many words at once. [`persist`] has the processor's means to make them durable.
+//! The `door` crate decides who may use either on the second tier. [`power`] shuts a file system
+//! down, for proofs.
+//!
+//! This crate deliberately does not know documents, terms, segments, or the contents of files.
 
 pub mod buddies;
 pub mod bulk;

@@ -1,10 +1,11 @@
-//! The ways to make stores durable: a processor writes cache lines back, and waits for that; a kernel does the same
-//! with the pages of a file.
+//! Means of durability. A processor writes cache lines back, and a fence waits for that. A kernel
+//! does both for the pages of a file.
 //!
-//! On a DAX mapping a store is durable once its line was written back *and* a later fence of the same thread has passed
-//! (RELIABILITY of the platform: ADR). On ordinary memory and page cache both are useless work, which callers skip.
-//! `clwb` keeps the line in the cache, `clflushopt` does not: measured, a reload after the first costs a fifth of one
-//! after the second, so `clwb` is taken where the processor has it.
+//! On a DAX mapping a store needs two steps to be durable (ADR platforms): its line is written
+//! back, *and* a later fence of that thread has passed. On ordinary memory and page cache both are
+//! useless work, which callers skip. `clwb` keeps the line in the cache, `clflushopt` does not. A
+//! reload after `clwb` takes a fifth of one after `clflushopt`, as measured. So `clwb` is used
+//! where the processor has it.
 
 use std::sync::OnceLock;
 
@@ -12,21 +13,21 @@ use crate::line::LINE_BYTES;
 use crate::region::Region;
 use crate::span::Span;
 
-/// What the kernel syncs at once.
+/// The size of a page, in bytes: the unit of a sync.
 const PAGE: u64 = 4096;
 
-/// How this processor writes a line back.
+/// The instruction with which this processor writes a line back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteBack {
     /// `clwb`: the line stays in the cache.
     Clwb,
     /// `clflushopt`: the line leaves the cache.
     Clflushopt,
-    /// Neither: no DAX mapping can be made durable by it.
+    /// Neither: it cannot make a DAX mapping durable.
     None,
 }
 
-/// What this processor has.
+/// Returns the instruction of this processor.
 pub fn write_back_kind() -> WriteBack {
     static KIND: OnceLock<WriteBack> = OnceLock::new();
     *KIND.get_or_init(detect)
@@ -53,7 +54,7 @@ fn detect() -> WriteBack {
 }
 
 impl Region {
-    /// Waits until the pages of `bytes` bytes at `at` are on the disk.
+    /// Syncs the pages of `bytes` bytes at `at` to the disk.
     ///
     /// # Panics
     /// If the range leaves the region.
@@ -61,13 +62,14 @@ impl Region {
         let start = at / PAGE * PAGE;
         let view = self.view(Span::<std::sync::atomic::AtomicU8>::new(start, at + bytes - start));
         let address = view.as_ptr().cast_mut().cast();
-        // SAFETY: the range lies in the region's mapping, as its view shows, and begins at a page; syncing changes no
-        // value.
+        // SAFETY: the range lies in the region's mapping, as its view shows, and begins at a page.
+        // Syncing changes no value.
         unsafe { rustix::mm::msync(address, view.len(), rustix::mm::MsyncFlags::SYNC) }
             .map_err(std::io::Error::from)
     }
 
-    /// Starts to write back every cache line of `bytes` bytes at `at`, as the processor can. Durable after a [`fence`].
+    /// Starts to write back every cache line of `bytes` bytes at `at`, if the processor can.
+    /// Durable after a [`fence`].
     ///
     /// # Panics
     /// If the range leaves the region.
@@ -84,7 +86,7 @@ impl Region {
     }
 }
 
-/// The whole lines that `bytes` bytes at `at` touch.
+/// Returns the whole lines that `bytes` bytes at `at` touch.
 fn lines_of(at: u64, bytes: u64) -> Span<crate::line::Line> {
     let line = LINE_BYTES as u64;
     let first = at / line * line;
@@ -93,8 +95,8 @@ fn lines_of(at: u64, bytes: u64) -> Span<crate::line::Line> {
 
 #[cfg(target_arch = "x86_64")]
 fn clwb(line: *const u8) {
-    // SAFETY: writing a line back changes no value; the caller has seen that the processor has the instruction, and the
-    // address is of a mapped line.
+    // SAFETY: writing a line back changes no value. The caller has checked that the processor has
+    // the instruction, and the address is of a mapped line.
     unsafe { std::arch::asm!("clwb [{}]", in(reg) line, options(nostack, preserves_flags)) };
 }
 
@@ -110,7 +112,7 @@ fn clwb(_line: *const u8) {}
 #[cfg(not(target_arch = "x86_64"))]
 fn clflushopt(_line: *const u8) {}
 
-/// Waits until what this thread has written back has arrived.
+/// Waits until the lines that this thread has written back are durable.
 #[inline]
 pub fn fence() {
     #[cfg(target_arch = "x86_64")]

@@ -1,48 +1,53 @@
 //! Reader slots and the reclamation horizon: when may unlinked memory be reused?
 //!
-//! A reader owns a slot. Before it loads any root it *pins*: it writes the current epoch into its slot; when
-//! it is done it unpins. A writer that has unlinked something calls [`Pins::retire`], which stamps the
-//! garbage with the current epoch and opens the next one; the memory may be reused once the
-//! [`horizon`](Pins::horizon) has passed the stamp, that is, once no slot holds that epoch or an older one.
+//! A reader owns a slot. Before it loads any root it *pins*: it writes the current epoch into its
+//! slot. At the end it unpins. A writer that has unlinked something calls [`Pins::retire`]. This
+//! stamps the garbage with the current epoch and opens the next one. The memory may be reused once
+//! the [`horizon`](Pins::horizon) has passed the stamp: once no slot has that epoch or an older
+//! one.
 //!
-//! Slots are fixed at start: a reader beyond the last gets none, and says so. Nothing here blocks or
-//! allocates; a reader that stays pinned only delays reuse.
+//! Slots are fixed at start: a reader beyond the last gets none. Only [`Pins::drain`] waits.
+//! Nothing is allocated after the start. A reader that stays pinned only delays reuse.
 //!
-//! A reader that has its answer and may come back for more of it [*holds*](Pins::hold): what it saw still stays, but
-//! now a writer that wants the memory may [revoke](Pins::revoke) the slot, and the reader learns it when it
-//! [resumes](Pins::resume). While a reader reads it cannot be revoked, so it never reads what was reused.
+//! A reader that has its answer may read more of it later. It [*holds*](Pins::hold): the memory
+//! stays, but a writer that needs it may [revoke](Pins::revoke) the slot. The reader finds that out
+//! when it [resumes](Pins::resume). It cannot be revoked during a read, so it never reads reused
+//! memory.
 //!
 //! | slot | word |
 //! |---|---|
-//! | owned by nobody, idle, revoked | 0, 1, 2 |
+//! | without owner, idle, revoked | 0, 1, 2 |
 //! | pinned | epoch |
-//! | held | epoch; number of the hold in bits 47 to 62, so that two holds differ; bit 63 set |
+//! | held | epoch; the hold's number in bits 47 to 62, so that two holds differ; bit 63 set |
 //!
 //! # Orderings
 //!
-//! The hard case is a reader that pins while the writer scans: the scan must see the pin, or the reader must
-//! see the unlink. Both touch the slot with a read-modify-write, and those of one location are totally ordered:
+//! The hard case is a reader that pins while the writer scans. Either the scan sees the pin, or the
+//! reader sees the unlink. Both touch the slot with a read-modify-write (RMW), and those of one
+//! location are totally ordered:
 //!
-//! * the scan comes later: it reads the pinned epoch, which is not above the stamp, and waits;
-//! * the pin comes later: it reads from the scan (or from an RMW after it), so the scan's release, and with it
-//!   the unlink that precedes the scan in program order, happens before the pin's acquire. Every root load
-//!   after the pin sees the unlink.
+//! - The scan comes later: it reads the pinned epoch, which is not above the stamp, and waits.
+//! - The pin comes later: it reads from the scan, or from an RMW after it. The unlink precedes the
+//!   scan in program order. So the scan's release, with the unlink, happens before the pin's
+//!   acquire. Every root load after the pin sees the unlink.
 //!
 //! No sequentially consistent order is needed, only acquire-release RMWs, which loom checks
-//! (`tests/pins_loom.rs`). On x86 the pin is one `xchg`. Unpin is a release store: the scan's acquire
-//! that reads it orders the reader's last load before the reuse.
+//! (`tests/pins_loom.rs`). On x86 the pin is one `xchg`. Unpin is a release store. The scan's
+//! acquire that reads it orders the reader's last load before the reuse.
 //!
-//! The epoch that a reader publishes may be older than the current one by the time it is seen. That is
-//! conservative: it holds back more than needed. It is loaded with acquire, though: a reader that publishes
-//! the *new* epoch does not hold back the garbage stamped before it, so it must see those unlinks, and it
-//! does because the epoch was raised (with release) after them. With a relaxed load loom finds a reader that
-//! publishes the new epoch and still reads the old root.
+//! The epoch that a reader publishes may be out of date when it is seen. This is conservative: it
+//! holds back more than needed. It is loaded with acquire, though. A reader that publishes the
+//! *new* epoch does not hold back the garbage stamped before it, so it must see those unlinks. It
+//! does, because the epoch was raised (with release) after them. With a relaxed load, loom finds a
+//! reader that publishes the new epoch and still reads the old root.
 //!
-//! Resuming and revoking are compare-and-exchange on one word, so one of them fails. Holding is a release store, like
-//! unpinning: the revocation that reads it, and the scan that reads either, come after the reader's last load.
+//! Resuming and revoking are compare-and-exchange on one word, so one of them fails. Holding is a
+//! release store, like unpinning. The revocation that reads it, and the scan that reads either,
+//! come after the reader's last load.
 //!
-//! Readers may be in other processes: [`shared_pins`](crate::shared_pins). Their slots lie in memory that all of them map, and
-//! may be revoked while they are pinned, if their process is stopped: so they leave by a read-modify-write, which tells.
+//! Readers may be in other processes: [`shared_pins`](crate::shared_pins). Their slots lie in
+//! memory that all of them map. If their process is stopped, they may be revoked while they are
+//! pinned. So they leave by an RMW, which detects that.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -53,15 +58,15 @@ use crate::shared_pins::{Shared, SharedPins};
 use crate::slot_word::{EPOCH_FIRST, EPOCH_MASK, FREE, HELD, HOLD_SHIFT, IDLE, REVOKED};
 use crate::sync::Atom64;
 
-/// One slot, alone on its pair of cache lines so that readers do not disturb each other.
+/// A slot, alone on its pair of cache lines so that readers do not disturb each other.
 #[repr(align(128))]
 struct Slot<A>(A);
 
-/// Fixed reader slots and the epoch.
+/// The reader slots, whose number is fixed, and the epoch.
 pub struct Pins<A = AtomicU64> {
     epoch: Slot<A>,
     slots: Box<[Slot<A>]>,
-    /// Slots behind those, which other processes see too.
+    /// The slots after those, which other processes share.
     shared: Option<Shared<A>>,
 }
 
@@ -69,51 +74,52 @@ pub struct Pins<A = AtomicU64> {
 #[derive(Debug)]
 pub struct PinSlot {
     index: usize,
-    /// How often it was held.
+    /// The number of its holds, wrapping.
     holds: Cell<u16>,
 }
 
-/// A hold or a pin that keeps memory from being reused: whose, and which.
+/// A hold or a pin that keeps memory from being reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hold(u64);
 
 impl Pins<AtomicU64> {
-    /// Slots for at most `readers_max` readers at once.
+    /// Returns slots for at most `readers_max` readers at one time.
     pub fn new(readers_max: usize) -> Self {
         Pins::with_atoms(readers_max, AtomicU64::new)
     }
 
-    /// Slots of `group` in `words`, for a process that only reads.
+    /// Returns the slots of `group` in `words`, for a process that only reads.
     pub fn follower(words: Arc<dyn SharedPins<AtomicU64>>, group: usize) -> Self {
         Pins::new(0).with_shared(words, Some(group))
     }
 }
 
 impl<A: Atom64> Pins<A> {
-    /// The same over any atomic word.
+    /// Returns slots like [`new`](Pins::new), over any atomic word.
     pub fn with_atoms(readers_max: usize, atom: impl Fn(u64) -> A) -> Self {
         let slots = (0..readers_max).map(|_| Slot(atom(FREE))).collect();
         Pins { epoch: Slot(atom(EPOCH_FIRST)), slots, shared: None }
     }
 
-    /// Waits for the readers of other processes too, as the writer. Nobody has `words` yet.
+    /// Makes the writer wait for the readers of other processes too. No process may have `words`
+    /// yet.
     pub fn shared(self, words: Arc<dyn SharedPins<A>>) -> Self {
         words.epoch().store(self.epoch.0.load(Relaxed), Release);
         self.with_shared(words, None)
     }
 
-    /// Gives out slots of `group` in `words` only; none: waits for those of all groups.
+    /// Gives out only slots of `group` in `words`. If none: waits for the slots of all groups.
     pub fn with_shared(mut self, words: Arc<dyn SharedPins<A>>, group: Option<usize>) -> Self {
         self.shared = Some(Shared { words, group });
         self
     }
 
-    /// How many slots there are, those of other processes included.
+    /// Returns the number of slots, with those of other processes.
     pub fn slots(&self) -> usize {
         self.slots.len() + self.shared.as_ref().map_or(0, Shared::slots)
     }
 
-    /// The slots that readers get here.
+    /// Returns the indexes of the slots that readers get here.
     fn given_out(&self) -> std::ops::Range<usize> {
         match self.shared.as_ref().map(|shared| (shared.group, shared.words.group_slots())) {
             Some((Some(group), slots)) => group * slots..(group + 1) * slots,
@@ -121,7 +127,7 @@ impl<A: Atom64> Pins<A> {
         }
     }
 
-    /// A slot of one's own, or `None` when all are taken.
+    /// Takes a free slot; none if all are taken.
     pub fn acquire(&self) -> Option<PinSlot> {
         self.given_out().find_map(|index| {
             // Acquire: the last owner's reads happen before ours.
@@ -135,12 +141,13 @@ impl<A: Atom64> Pins<A> {
         self.word(&slot).store(FREE, Release);
     }
 
-    /// Enters: what is reachable from now on stays until [`unpin`](Self::unpin).
+    /// Pins the slot: everything reachable from now on stays until [`unpin`](Self::unpin).
     #[inline]
     pub fn pin(&self, slot: &PinSlot) {
         let (word, epoch) = match (self.slots.get(slot.index), &self.shared) {
             (None, Some(shared)) => {
-                // One that no writer has mirrored yet is the first; 0 would say that the slot is free.
+                // An epoch that no writer has mirrored yet counts as the first. 0 would mean that
+                // the slot is free.
                 let epoch = shared.words.epoch().load(Acquire).max(EPOCH_FIRST);
                 (shared.word(slot.index), epoch)
             }
@@ -149,7 +156,8 @@ impl<A: Atom64> Pins<A> {
         word.swap(epoch, AcqRel);
     }
 
-    /// Leaves. False if the slot was revoked meanwhile: what was read since it was pinned may be anything.
+    /// Unpins the slot. False if the slot was revoked meanwhile: everything read since the pin may
+    /// be wrong.
     #[inline]
     pub fn unpin(&self, slot: &PinSlot) -> bool {
         match self.slots.get(slot.index) {
@@ -161,7 +169,7 @@ impl<A: Atom64> Pins<A> {
         }
     }
 
-    /// Stops reading, without leaving: what is reachable stays unless the slot is revoked. The slot is pinned; false if it was
+    /// Holds a pinned slot: everything reachable stays unless the slot is revoked. False if it was
     /// revoked meanwhile.
     #[inline]
     pub fn hold(&self, slot: &PinSlot) -> bool {
@@ -178,10 +186,11 @@ impl<A: Atom64> Pins<A> {
             && word.compare_exchange(pinned, held(pinned), AcqRel, Relaxed).is_ok()
     }
 
-    /// Goes on reading where the owner held, pinned as before; false if the slot was revoked.
+    /// Pins a held slot again, at its epoch. False if it was revoked.
     pub fn resume(&self, slot: &PinSlot) -> bool {
         let word = self.word(slot).load(Relaxed);
-        // Relaxed: what is read next was reachable all the time, or the exchange fails.
+        // Relaxed: later reads are of memory that was reachable all the time, or the exchange
+        // fails.
         word & HELD != 0
             && self.word(slot).compare_exchange(word, word & EPOCH_MASK, Relaxed, Relaxed).is_ok()
     }
@@ -205,15 +214,16 @@ impl<A: Atom64> Pins<A> {
         shared.word(index - self.slots.len())
     }
 
-    /// The hold of the slot at `index` (below [`slots`](Self::slots)), if memory retired since waits for it.
+    /// Returns the hold of the slot at `index` (below [`slots`](Self::slots)), if memory retired
+    /// since waits for it.
     pub fn hold_in_the_way(&self, index: usize) -> Option<Hold> {
         let word = self.word_at(index).load(Relaxed);
         let waits = word & HELD != 0 && word & EPOCH_MASK < self.epoch.0.load(Relaxed);
         waits.then_some(Hold(word))
     }
 
-    /// The pin of the slot at `index`, which is another process's, if memory retired since waits for it. One that stays the same
-    /// is one query's: a later one publishes a later epoch.
+    /// Returns the pin of the slot at `index`, if it is another process's and memory retired since
+    /// waits for it. An unchanged pin is one query's: a later query publishes a later epoch.
     pub fn pin_in_the_way(&self, index: usize) -> Option<Hold> {
         self.group_of(index)?;
         let word = self.word_at(index).load(Relaxed);
@@ -221,19 +231,20 @@ impl<A: Atom64> Pins<A> {
         waits.then_some(Hold(word))
     }
 
-    /// The group whose slot is the one at `index`, if it is another process's.
+    /// Returns the group of the slot at `index`, if it is another process's.
     pub fn group_of(&self, index: usize) -> Option<usize> {
         let shared = self.shared.as_ref()?;
         Some(index.checked_sub(self.slots.len())? / shared.words.group_slots())
     }
 
-    /// Takes the slot's memory away from its owner, if the hold is still the same one.
+    /// Revokes the slot, if it still has this hold. True if it did.
     pub fn revoke(&self, index: usize, hold: Hold) -> bool {
         self.word_at(index).compare_exchange(hold.0, REVOKED, AcqRel, Relaxed).is_ok()
     }
 
-    /// Ends all reading of this process that began before the call: waits for readers that are pinned, and revokes what
-    /// others hold. A reader that pins later sees what the caller unlinked before the call.
+    /// Ends all reading of this process that began before the call. Waits for readers that are
+    /// pinned, and revokes holds. A reader that pins later sees everything that the caller unlinked
+    /// before the call.
     pub fn drain(&self) {
         let stamp = self.retire();
         while !self.is_drained(stamp) {
@@ -241,10 +252,11 @@ impl<A: Atom64> Pins<A> {
         }
     }
 
-    /// Revokes what readers of this process hold of the epoch `stamp` or an older one; true if none of them is pinned there.
+    /// Revokes holds of this process at the epoch `stamp` or an older one. True if no reader is
+    /// pinned there.
     pub fn is_drained(&self, stamp: u64) -> bool {
         let is_gone = |slot: &Slot<A>| {
-            // An RMW, as in `horizon`: a pin that comes later reads from it, and sees what was unlinked.
+            // An RMW, as in `horizon`: a later pin reads from it, and sees the unlinks.
             let word = slot.0.fetch_add(0, AcqRel);
             let is_older = word >= EPOCH_FIRST && word & EPOCH_MASK <= stamp;
             let revoke = || slot.0.compare_exchange(word, REVOKED, AcqRel, Relaxed).is_ok();
@@ -253,7 +265,8 @@ impl<A: Atom64> Pins<A> {
         self.slots.iter().all(is_gone)
     }
 
-    /// Stamps what the caller has just unlinked. It may be reused once `horizon()` is above the stamp.
+    /// Returns a stamp for memory that the caller has just unlinked. It may be reused once
+    /// `horizon()` is above the stamp.
     pub fn retire(&self) -> u64 {
         let stamp = self.epoch.0.fetch_add(1, AcqRel);
         if let Some(shared) = &self.shared {
@@ -262,10 +275,11 @@ impl<A: Atom64> Pins<A> {
         stamp
     }
 
-    /// The oldest epoch that a reader may still be in; the current one if none is.
+    /// Returns the oldest epoch that a reader may be in; the current one without such a reader.
     pub fn horizon(&self) -> u64 {
-        // The epoch first: a reader that pins after its slot was scanned publishes at least this one, or
-        // an older one whose roots it loads only after the unlinks of everything stamped before the scan.
+        // The epoch first. A reader that pins after its slot was scanned publishes at least this
+        // one, or an older one. In that case it loads roots only after the unlinks of everything
+        // stamped before the scan.
         let mut horizon = self.epoch.0.load(Acquire);
         for slot in &self.slots {
             let value = slot.0.fetch_add(0, AcqRel);

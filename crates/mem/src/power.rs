@@ -1,25 +1,31 @@
-//! A power cut of one file system, as far as the kernel can make one: for proofs on real files.
+//! Power cuts of one file system, as far as the kernel can make them: for proofs on real files.
 //!
-//! What was synced is there when the file system is mounted again, and what was not may be gone, as after a real cut. What
-//! a disk does to the sectors that it is writing at that moment is not shown by it: the simulator of the `door` crate does
-//! that.
+//! After the next mount, synced data is there, and other data may be gone, as after a real cut. The
+//! effect on sectors that a disk is writing at that moment does not show. The simulator of the
+//! `door` crate shows that.
 
 use std::fs::File;
 use std::io;
 
 use rustix::ioctl::{self, Opcode, Setter, opcode};
 
-/// Takes down the file system that `file` is on, for everybody and at once: what has not reached its device never will, its
-/// journal's tail included, and every call that would have to fails from now on. Mounted again, it is what it was. Needs the
-/// right to administer the system, and a file system that can do it: ext4 and XFS can.
+/// Shuts down the file system of `file` at once, for all processes.
+///
+/// Data that has not reached its device never will, nor will its journal's tail. Every call that
+/// needs the device fails from now on. It works again after the next mount.
+///
+/// # Errors
+/// If the process may not administer the system, or if the file system cannot do it. ext4 and XFS
+/// can.
 pub fn cut(file: &File) -> io::Result<()> {
-    /// `FS_IOC_SHUTDOWN`. It reads its argument, though its number says that it writes it.
+    /// The request `FS_IOC_SHUTDOWN`. It reads its argument, though its number says that it writes
+    /// it.
     const SHUTDOWN: Opcode = opcode::read::<u32>(b'X', 125);
     const NO_LOG_FLUSH: u32 = 2;
     // SAFETY: the number is that of a request which takes a `u32`.
     let request = unsafe { Setter::<SHUTDOWN, u32>::new(NO_LOG_FLUSH) };
-    // SAFETY: the kernel reads the four bytes of the argument and writes no memory of ours; a file that is on no such file
-    // system answers with an error.
+    // SAFETY: the kernel reads the four bytes of the argument and writes no memory of ours. A file
+    // system without this request returns an error.
     unsafe { ioctl::ioctl(file, request) }.map_err(io::Error::from)
 }
 

@@ -1,7 +1,7 @@
-//! Pages of a region's second tier that hold what was stored there, as far as this process knows.
+//! Pages of a region's second tier that were compared with what was stored there, in this process.
 //!
-//! A page is looked at when it is read for the first time, by a [`Prover`] that knows what was stored. A bit a page
-//! says that it was right; bits are only ever set. So reading a page again costs a load of its bit.
+//! A [`Prover`] that knows what was stored checks a page when it is first read. A bit for each page
+//! says that it was right. Bits are only ever set. So reading a page again costs a load of its bit.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU64;
@@ -10,39 +10,39 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::region::Region;
 use crate::zeroed::Zeroed;
 
-/// Bytes of a page.
+/// The bytes of a page.
 pub const PAGE_BYTES: u64 = 4096;
 
-/// Compares pages with what was stored in them.
+/// A checker, which compares pages with what was stored in them.
 pub trait Prover: Send + Sync {
-    /// Looks at pages, given by their numbers, and [marks](Proved::mark) those that are right. Notes what is wrong
-    /// with the others in its own way: anyone who reads them goes on.
+    /// Checks pages, given by their numbers, and [marks](Proved::mark) those that are right. It
+    /// notes errors of the others in its own way: their reader continues.
     fn prove(&self, region: &Region, pages: Range<u64>, proved: &Proved);
 }
 
-/// Which pages of a range are known to be right.
+/// The pages of a range that are known to be right.
 pub struct Proved {
-    /// The pages that are looked at.
+    /// The pages that are checked.
     pages: Range<u64>,
-    /// A bit a page, from the first page on.
+    /// A bit for each page, from the first page on.
     bits: Zeroed<AtomicU64>,
     prover: Box<dyn Prover>,
 }
 
 impl Proved {
-    /// None of these pages is known to be right.
+    /// Returns a record in which no page is known to be right.
     pub fn new(bytes: Range<u64>, prover: Box<dyn Prover>) -> Proved {
         let pages = bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES);
         let words = (pages.end - pages.start).div_ceil(64) as usize;
         Proved { pages, bits: Zeroed::new(words), prover }
     }
 
-    /// The bytes of its pages.
+    /// Returns the bytes of its pages.
     pub(crate) fn bytes(&self) -> Range<u64> {
         self.pages.start * PAGE_BYTES..self.pages.end * PAGE_BYTES
     }
 
-    /// Notes that a page is right.
+    /// Records that a page is right.
     pub fn mark(&self, page: u64) {
         if self.pages.contains(&page) {
             let bit = page - self.pages.start;
@@ -50,12 +50,12 @@ impl Proved {
         }
     }
 
-    /// Notes that all pages in `bytes` are right.
+    /// Records that all pages in `bytes` are right.
     pub fn mark_all(&self, bytes: Range<u64>) {
         (bytes.start / PAGE_BYTES..bytes.end.div_ceil(PAGE_BYTES)).for_each(|page| self.mark(page));
     }
 
-    /// True if all pages in which these bytes lie are right; those that were not looked at yet are.
+    /// True if all pages of these bytes are right. Pages that are not marked yet are checked.
     #[inline]
     pub(crate) fn are_right(&self, region: &Region, bytes: Range<u64>) -> bool {
         let first = (bytes.start / PAGE_BYTES).max(self.pages.start);
@@ -83,7 +83,8 @@ impl Proved {
         self.bits[bit as usize / 64].load(Relaxed) >> (bit % 64) & 1 == 1
     }
 
-    /// The first of these pages that is not known to be right: a word of bits at a time.
+    /// Returns the first of these pages that is not known to be right. Reads a word of bits at a
+    /// time.
     #[inline]
     fn first_unproved(&self, pages: Range<u64>) -> Option<u64> {
         let (mut bit, end) =

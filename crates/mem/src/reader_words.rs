@@ -1,11 +1,13 @@
-//! Reader slots in memory that processes share: by them those that read an index tell its writer what they still read.
+//! Reader slots in memory that processes share. With them, readers tell the writer what they still
+//! read.
 //!
 //! | bytes | |
 //! |---|---|
 //! | 0, 128 | epoch, groups |
 //! | from 4096 | slots of 128 bytes, group by group |
 //!
-//! A group belongs to one process, for as long as its connection to the writer is open ([`rendezvous`](crate::rendezvous)).
+//! A group belongs to one process while its connection to the writer is open
+//! ([`rendezvous`](crate::rendezvous)).
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -17,32 +19,32 @@ use crate::shared_memory::{Dram, SharedMemory};
 use crate::shared_pins::SharedPins;
 use crate::span::Span;
 
-/// Processes that read at once.
+/// The most processes that read at one time.
 pub const GROUPS: usize = 32;
-/// Slots of each.
+/// The number of slots of each.
 pub const GROUP_SLOTS: usize = 32;
 
 const EPOCH_AT: u64 = 0;
 const GROUPS_AT: u64 = 128;
 const SLOTS_AT: u64 = 4096;
-/// Alone on a pair of cache lines, as in memory of one process.
+/// The bytes of a slot: alone on a pair of cache lines, as in memory of one process.
 const SLOT_BYTES: u64 = 128;
 const BYTES: u64 = SLOTS_AT + (GROUPS * GROUP_SLOTS) as u64 * SLOT_BYTES;
 
-/// The words, mapped.
+/// The shared words, mapped.
 pub struct ReaderWords {
     memory: SharedMemory,
     region: Region,
 }
 
 impl ReaderWords {
-    /// Words of nobody yet.
+    /// Makes words in which no group is taken.
     pub fn create() -> io::Result<Arc<ReaderWords>> {
         let bytes = BYTES.next_multiple_of(REGION_ALIGN);
         Self::map(SharedMemory::create("spirit-readers", bytes)?)
     }
 
-    /// Those that the writer handed over.
+    /// Maps the words that the writer handed over.
     pub fn adopt(descriptor: OwnedFd) -> io::Result<Arc<ReaderWords>> {
         Self::map(SharedMemory::adopt(descriptor)?)
     }
@@ -54,7 +56,7 @@ impl ReaderWords {
         Ok(Arc::new(ReaderWords { memory, region }))
     }
 
-    /// The descriptor for a process that reads.
+    /// Returns the descriptor for a process that reads.
     pub fn descriptor(&self) -> BorrowedFd<'_> {
         self.memory.as_fd()
     }

@@ -1,17 +1,18 @@
-//! One reservation of address space, taken at start and viewed as atomics: the second tier, then DRAM.
+//! One reservation of address space, made at start and viewed as atomics: the second tier, then
+//! DRAM.
 //!
 //! | bytes | backing |
 //! |---|---|
-//! | 0 .. [`nvm_bytes`](Region::nvm_bytes) | a part of a [heap file](crate::HeapFile), mapped shared; none if nothing persists |
-//! | from there to [`bytes`](Region::bytes) | anonymous memory, or [memory that processes share](crate::SharedMemory) |
+//! | 0 .. [`nvm_bytes`](Region::nvm_bytes) | part of a [heap file](crate::HeapFile); maybe empty |
+//! | up to [`bytes`](Region::bytes) | anonymous or [shared](crate::SharedMemory) memory |
 //!
-//! So one offset names a place in either tier, a caller that follows it need not know which, and an offset into the second tier
-//! means the same at the next start, however much DRAM there is then.
+//! So one offset is a place in either tier, and a caller need not know which. An offset into the
+//! second tier has the same meaning at the next start, with any size of DRAM.
 //!
-//! The whole address space is taken by one call; pages are given by the kernel on first touch, or all at
-//! once when the caller asks for residency. Nothing is mapped or unmapped afterwards, so a view stays good
-//! for as long as the region lives, and a full heap is an allocator's answer, never a signal.
-//! (Paper §4.4: the two heaps.)
+//! One call reserves the whole address space. The kernel provides pages on first touch, or all at
+//! once if the caller asks for that. Nothing is mapped or unmapped afterwards. So a view is valid
+//! while the region lives, and a full heap is an allocator's error, never a signal. (Paper §4.4:
+//! the two heaps.)
 
 use std::fmt;
 use std::io;
@@ -26,43 +27,43 @@ use crate::proved::Proved;
 use crate::shared_memory::{Dram, SharedMemory};
 use crate::span::{Shared, Span};
 
-/// Alignment of a region's first byte, and of the place where its DRAM begins: a huge page.
+/// The alignment of a region's first byte and of its DRAM, in bytes: a huge page.
 pub const REGION_ALIGN: u64 = 2 << 20;
 const ALIGN: usize = REGION_ALIGN as usize;
 
-/// When the kernel hands out the pages behind a region.
+/// The time at which the kernel provides the pages of a region.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Residency {
-    /// On first touch: a page fault, once.
+    /// On first touch: each page faults once.
     #[default]
     OnTouch,
-    /// All at reservation: start takes longer, nothing faults later.
+    /// All at reservation. The start takes longer; nothing faults later.
     Prefault,
 }
 
-/// Why a region could not be reserved.
+/// A region could not be reserved.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ReserveError {
     /// The kernel refused the mapping.
     Map {
-        /// Bytes asked for.
+        /// The bytes asked for.
         bytes: u64,
-        /// The kernel's reason.
+        /// The kernel's error.
         reason: io::Error,
     },
     /// The heap file, or the memory that processes share, could not be mapped.
     MapFile {
-        /// Bytes of the part.
+        /// The bytes of the part.
         bytes: u64,
-        /// The kernel's reason.
+        /// The kernel's error.
         reason: io::Error,
     },
     /// The pages could not be made resident.
     Prefault {
-        /// Bytes asked for.
+        /// The bytes asked for.
         bytes: u64,
-        /// The kernel's reason.
+        /// The kernel's error.
         reason: io::Error,
     },
 }
@@ -101,23 +102,25 @@ impl std::error::Error for ReserveError {
 
 /// A mapping of fixed size that any number of threads read and write through atomics.
 pub struct Region {
-    /// What the kernel gave: `mapped` bytes, unmapped on drop.
+    /// The kernel's mapping: `mapped` bytes, unmapped on drop.
     mapping: NonNull<u8>,
     mapped: usize,
     /// The aligned part of it that is used.
     base: NonNull<u8>,
     bytes: usize,
-    /// How much of it, from the base on, is a file's.
+    /// The bytes of it, from the base on, that a file backs.
     nvm_bytes: usize,
-    /// Where the pages begin that are looked at when they are read, and how many bytes they have; 0 if none are.
+    /// The first byte of the pages that are checked when they are read, and their bytes; 0 if none
+    /// are.
     proved_start: u64,
     proved_bytes: u64,
     proved: Option<Proved>,
 }
 
-// SAFETY: a region is a range of memory that it alone owns and that is reached through atomics only.
+// SAFETY: a region is a range of memory that it alone owns and that is reached through atomics
+// only.
 unsafe impl Send for Region {}
-// SAFETY: as above: `&Region` gives nothing but atomics.
+// SAFETY: as above: `&Region` gives only atomics.
 unsafe impl Sync for Region {}
 
 impl Region {
@@ -126,8 +129,8 @@ impl Region {
         Self::reserve_tiers(None, Dram::Private, bytes, residency)
     }
 
-    /// Reserves a region that begins with a part of a file, if one is given, and goes on with `dram` up to `bytes` in all. The
-    /// part's place and size are multiples of a page.
+    /// Reserves a region of `bytes` bytes that begins with a part of a file, if given, and
+    /// continues with `dram`. The part's offset and size are multiples of a page.
     pub fn reserve_tiers(
         nvm: Option<FilePart<'_>>,
         dram: Dram<'_>,
@@ -139,7 +142,8 @@ impl Region {
         let bytes_used = wanted.checked_next_multiple_of(ALIGN).ok_or_else(refused)?;
         let mapped = bytes_used.checked_add(ALIGN).ok_or_else(refused)?;
         let flags = MapFlags::PRIVATE | MapFlags::NORESERVE;
-        // SAFETY: an anonymous mapping at an address of the kernel's choice touches no existing memory.
+        // SAFETY: an anonymous mapping at an address of the kernel's choice touches no existing
+        // memory.
         let start = unsafe {
             mm::mmap_anonymous(
                 std::ptr::null_mut(),
@@ -170,14 +174,14 @@ impl Region {
         if let Dram::Shared { memory, start } = dram {
             region.map_shared(memory, start)?;
         }
-        // What is filled up to a huge page behind a file's part alone is never touched.
+        // The padding to a huge page after a file's part alone is never touched.
         if bytes > region.nvm_bytes() {
             region.advise(residency)?;
         }
         Ok(region)
     }
 
-    /// Puts the part of a file in place of the region's first bytes.
+    /// Maps the part of a file over the region's first bytes.
     fn map_file(&mut self, part: &FilePart<'_>) -> Result<(), ReserveError> {
         let bytes = usize::try_from(part.bytes).ok().filter(|bytes| *bytes <= self.bytes);
         let bytes =
@@ -186,8 +190,8 @@ impl Region {
         if !part.file.is_private() {
             return self.map(0, bytes, part.file.access(), part.file.fd(), part.start);
         }
-        // Where the file has holes anonymous memory stays: it is zeros too, and what is stored there needs no block of the disk,
-        // as reading a hole does of a file in memory.
+        // Anonymous memory stays where the file has holes: it is zero too. Stores there need no
+        // disk block, and reads allocate none, as they would in a hole of a file in memory.
         let data = part.file.data(part.start, part.bytes).map_err(|e| not_mapped(part.bytes, e))?;
         for (start, bytes) in data {
             let at = (start - part.start) as usize;
@@ -196,7 +200,7 @@ impl Region {
         Ok(())
     }
 
-    /// Puts memory that processes share in place of all behind the file's part.
+    /// Maps memory that processes share over everything after the file's part.
     fn map_shared(&mut self, memory: &SharedMemory, start: u64) -> Result<(), ReserveError> {
         let bytes = self.bytes - self.nvm_bytes;
         if start.checked_add(bytes as u64).is_none_or(|end| end > memory.bytes()) {
@@ -207,7 +211,7 @@ impl Region {
         self.map(self.nvm_bytes, bytes, access, memory.as_fd(), start)
     }
 
-    /// Maps a file in place of `bytes` bytes at `at`, which are in the region.
+    /// Maps a file over `bytes` bytes at `at`, which are in the region.
     fn map(
         &mut self,
         at: usize,
@@ -218,8 +222,8 @@ impl Region {
     ) -> Result<(), ReserveError> {
         // SAFETY: `at` is in the region.
         let target = unsafe { self.base.add(at) }.as_ptr().cast();
-        // SAFETY: the target range is a part of the mapping that `reserve_tiers` has just made and nobody has seen yet, so
-        // replacing it takes nothing from anyone.
+        // SAFETY: the target range is a part of the mapping that `reserve_tiers` has just made. No
+        // reference to it exists yet, so replacing it is sound.
         unsafe { mm::mmap(target, bytes, protection, flags | MapFlags::FIXED, file, start) }
             .map_err(|e| not_mapped(bytes as u64, e.into()))?;
         Ok(())
@@ -233,8 +237,8 @@ impl Region {
         // SAFETY: `nvm_bytes` is below `bytes`, so this is the first byte of the anonymous part.
         let dram = unsafe { self.base.add(self.nvm_bytes) };
         let start = dram.as_ptr().cast();
-        // SAFETY: advice on our own private mapping; huge pages change no contents. A kernel without them
-        // says so, which costs speed only, so the answer is dropped.
+        // SAFETY: advice on our own private mapping; huge pages change no contents. A kernel
+        // without them returns an error. This costs only speed, so it is ignored.
         let _ = unsafe { mm::madvise(start, bytes, Advice::LinuxHugepage) };
         if residency == Residency::Prefault {
             self.populate(self.nvm_bytes, bytes)?;
@@ -242,8 +246,9 @@ impl Region {
         Ok(())
     }
 
-    /// Asks for small pages behind `bytes` bytes of DRAM at `at`, both multiples of a page: for what is small and touched at
-    /// start, since a huge page is cleared whole. Pages that are there already stay as they are.
+    /// Asks for small pages for `bytes` bytes of DRAM at `at`, both multiples of a page. For small
+    /// ranges that are touched at start, since a huge page is cleared whole. Existing pages are not
+    /// changed.
     ///
     /// # Panics
     /// If the range leaves the region.
@@ -251,9 +256,9 @@ impl Region {
         self.tell(at, bytes, Advice::LinuxNoHugepage);
     }
 
-    /// Asks for pages of a file one by one at `at`, `bytes` bytes, both multiples of a page: for what is stored to here and there, or a
-    /// little at a time, and synced. The page cache keeps what it reads ahead in pieces of up to some MiB, and a sync of a store
-    /// anywhere in one writes the whole of it.
+    /// Asks for single pages of a file for `bytes` bytes at `at`, both multiples of a page. For
+    /// ranges with scattered or small stores that are synced. The page cache reads ahead in pieces
+    /// of up to some MiB, and a sync of a store in a piece writes all of it.
     ///
     /// # Panics
     /// If the range leaves the region.
@@ -261,7 +266,7 @@ impl Region {
         self.tell(at, bytes, Advice::Random);
     }
 
-    /// Asks for the contents of a file at `at`, `bytes` bytes, both multiples of a page, which are read soon.
+    /// Asks to read the file's contents for `bytes` bytes at `at` ahead, both multiples of a page.
     ///
     /// # Panics
     /// If the range leaves the region.
@@ -269,7 +274,8 @@ impl Region {
         self.tell(at, bytes, Advice::WillNeed);
     }
 
-    /// Maps the pages of a file at `at`, `bytes` bytes, both multiples of a page, before they are read.
+    /// Maps the file's pages of `bytes` bytes at `at`, both multiples of a page, before they are
+    /// read.
     ///
     /// # Panics
     /// If the range leaves the region.
@@ -279,13 +285,13 @@ impl Region {
 
     fn tell(&self, at: u64, bytes: u64, advice: Advice) {
         let range = self.view(Span::<AtomicU8>::new(at, bytes));
-        // SAFETY: advice on our own mapping that changes no contents. A kernel that does not take it says so, which costs
-        // speed only.
+        // SAFETY: advice on our own mapping that changes no contents. A kernel that does not know
+        // it returns an error. This costs only speed.
         let _ = unsafe { mm::madvise(range.as_ptr().cast_mut().cast(), range.len(), advice) };
     }
 
-    /// Makes the pages of `bytes` bytes at `at`, both multiples of a page, resident for writing. Their contents stay as they
-    /// are; those of a file have blocks of the disk already.
+    /// Makes the pages of `bytes` bytes at `at`, both multiples of a page, resident for writing.
+    /// Their contents do not change. Pages of a file must have disk blocks already.
     ///
     /// # Panics
     /// If the range leaves the region.
@@ -294,40 +300,40 @@ impl Region {
         self.populate(at as usize, range.len())
     }
 
-    /// The same, of a range in the region.
+    /// Makes a range in the region resident for writing.
     fn populate(&self, at: usize, bytes: usize) -> Result<(), ReserveError> {
         // SAFETY: the range lies in the region, so this is its first byte.
         let start = unsafe { self.base.add(at) };
-        // SAFETY: populating our own mapping for writing leaves what it holds as it is.
+        // SAFETY: populating our own mapping for writing does not change its contents.
         unsafe { mm::madvise(start.as_ptr().cast(), bytes, Advice::LinuxPopulateWrite) }
             .map_err(|e| ReserveError::Prefault { bytes: bytes as u64, reason: e.into() })
     }
 
-    /// Bytes at the beginning that a file backs: offsets below are of the second tier.
+    /// Returns the bytes at the beginning that a file backs: lower offsets are of the second tier.
     #[inline]
     pub fn nvm_bytes(&self) -> u64 {
         self.nvm_bytes as u64
     }
 
-    /// Bytes reserved.
+    /// Returns the bytes reserved.
     pub fn bytes(&self) -> u64 {
         self.bytes as u64
     }
 
-    /// From now on pages are looked at when they are read, as `proved` says.
+    /// Sets the pages that are checked when they are read.
     pub fn prove_with(&mut self, proved: Proved) {
         let bytes = proved.bytes();
         (self.proved_start, self.proved_bytes) = (bytes.start, bytes.end - bytes.start);
         self.proved = Some(proved);
     }
 
-    /// The pages that are looked at when they are read, if any are.
+    /// Returns the pages that are checked when they are read, if any.
     pub fn proved(&self) -> Option<&Proved> {
         self.proved.as_ref()
     }
 
-    /// Looks at the pages of `bytes` bytes at `at`, if they are such that are looked at; true if nothing is wrong with
-    /// them.
+    /// Checks the pages of `bytes` bytes at `at`, if [`proved`](Self::proved()) has them. True if
+    /// they are right.
     #[inline]
     pub fn prove(&self, at: u64, bytes: u64) -> bool {
         at.wrapping_sub(self.proved_start) >= self.proved_bytes || self.is_right(at, bytes)
@@ -342,17 +348,18 @@ impl Region {
         self.proved.as_ref().is_none_or(|proved| proved.are_right(self, range))
     }
 
-    /// The values of `span`, or `None` if it leaves the region or is misaligned. Its pages are looked at, if they are
-    /// such that are.
+    /// Returns the values of `span`; none if it leaves the region or is misaligned. Checks its
+    /// pages, if [`proved`](Self::proved()) has them.
     #[inline(always)]
     pub fn get<T: Shared>(&self, span: Span<T>) -> Option<&[T]> {
         let values = self.peek(span)?;
-        // What is wrong is noted: anyone who reads on gives the answer up.
+        // An error is noted: the reader continues and gives its answer up.
         self.prove(span.start(), span.bytes());
         Some(values)
     }
 
-    /// Like [`get`](Self::get), but looks at no page: for anyone who looks at a part alone, or is looking.
+    /// Returns the values of `span` like [`get`](Self::get), but checks no page. For callers that
+    /// check a part alone, and for checkers.
     #[inline(always)]
     pub fn peek<T: Shared>(&self, span: Span<T>) -> Option<&[T]> {
         let len = usize::try_from(span.len()).ok()?;
@@ -361,20 +368,20 @@ impl Region {
         if end > self.bytes || start % align_of::<T>() != 0 {
             return None;
         }
-        // SAFETY: `start` lies within the mapping, which `end <= bytes` shows.
+        // SAFETY: `start` lies within the mapping, as `end <= bytes` shows.
         let first = unsafe { self.base.add(start) };
-        // SAFETY: the range lies in the mapping, which lives as long as `self`; it is aligned, since the
-        // base is aligned to more than any `Shared` type asks and `start` was checked; `Shared` is sealed
-        // to types made of atomics that accept every bit pattern, so a shared reference is right, no matter who
-        // else writes; fresh pages are zeros.
+        // SAFETY: the range lies in the mapping, which lives as long as `self`. It is aligned: the
+        // base is aligned to more than any `Shared` type needs, and `start` was checked. `Shared`
+        // is sealed to types made of atomics that accept every bit pattern. So a shared reference
+        // is sound, whichever thread writes. Fresh pages are zeros.
         Some(unsafe { std::slice::from_raw_parts(first.as_ptr().cast(), len) })
     }
 
-    /// The values of `span`.
+    /// Returns the values of `span`.
     ///
     /// # Panics
-    /// If the span leaves the region or is misaligned: spans of the volatile tier are made by our own
-    /// allocators, so a wild one is a bug and must not be read around.
+    /// If the span leaves the region or is misaligned. Our own allocators make the spans of the
+    /// volatile tier. So a wild one is a bug and must not be ignored.
     #[inline(always)]
     pub fn view<T: Shared>(&self, span: Span<T>) -> &[T] {
         match self.get(span) {
@@ -383,7 +390,8 @@ impl Region {
         }
     }
 
-    /// Like [`view`](Self::view), for spans of the volatile tier, which has no pages that are looked at: a query takes dozens.
+    /// Returns the values of `span` like [`view`](Self::view), for spans of the volatile tier,
+    /// which has no checked pages: a query takes dozens.
     ///
     /// # Panics
     /// Like [`view`](Self::view).
@@ -411,8 +419,8 @@ fn not_mapped(bytes: u64, reason: io::Error) -> ReserveError {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: exactly the mapping that `reserve` made; no view outlives the borrow of `self`.
-        // A failure to unmap leaves address space behind and nothing else.
+        // SAFETY: exactly the mapping that `reserve_tiers` made; no view outlives the borrow of
+        // `self`. A failure to unmap only leaves address space behind.
         let _ = unsafe { mm::munmap(self.mapping.as_ptr().cast(), self.mapped) };
     }
 }

@@ -1,9 +1,10 @@
-//! Where processes that read an index meet the one that writes it: a socket in the index's directory, through which the writer
-//! hands over descriptors of its memory.
+//! The socket in the index's directory through which the writer hands descriptors of its memory to
+//! processes that read.
 //!
-//! The writer sends one message to each process that connects; a query sends nothing. The connection stays open, and the kernel
-//! closes it when either side ends, in every namespace. A socket without a listener refuses connections, so a socket that a
-//! killed writer left behind cannot be mistaken for one in use.
+//! The writer sends one message to each process that connects. A query sends nothing. The
+//! connection stays open, and the kernel closes it when either side ends, in every namespace. A
+//! socket without a listener refuses connections. So a socket that a killed writer left behind is
+//! not mistaken for one in use.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -20,23 +21,24 @@ use rustix::net::{
 
 /// The socket's name in the directory.
 const NAME: &str = "live";
-/// Words of a message.
+/// The number of words in a message.
 pub const MESSAGE_WORDS: usize = 16;
-/// Descriptors of a message.
+/// The number of descriptors with a message.
 pub const DESCRIPTORS: usize = 2;
 
 /// The message of the writer to a process that connects.
 pub type Message = [u64; MESSAGE_WORDS];
 
-/// The writer's end.
+/// The writer's end of the socket.
 pub struct Rendezvous {
     listener: UnixListener,
     path: PathBuf,
 }
 
 impl Rendezvous {
-    /// Makes the socket in `directory`, in place of one that an earlier writer left there. The caller is the only writer for as
-    /// long as this lives. Users who may read a file of `mode` may connect.
+    /// Makes the socket in `directory`, and replaces one that an earlier writer left there. The
+    /// caller is the only writer while this lives. Users that may read a file of `mode` may
+    /// connect.
     pub fn bind(directory: &Path, mode: u32) -> io::Result<Rendezvous> {
         let path = directory.join(NAME);
         match std::fs::remove_file(&path) {
@@ -44,7 +46,7 @@ impl Rendezvous {
             _ => {}
         }
         let listener = by_short_name(directory, |path| UnixListener::bind(path))?;
-        // From here on what fails removes it.
+        // A failure from here on removes it.
         let made = Rendezvous { listener, path };
         made.listener.set_nonblocking(true)?;
         let readers = mode & 0o444;
@@ -52,7 +54,7 @@ impl Rendezvous {
         Ok(made)
     }
 
-    /// Waits until somebody comes, one of `guests` leaves, or `wake` can be read.
+    /// Waits until a process connects, one of `guests` ends, or `wake` can be read.
     pub fn wait(&self, guests: &[UnixStream], wake: BorrowedFd<'_>) -> io::Result<()> {
         let all = [self.listener.as_fd(), wake];
         let all = all.into_iter().chain(guests.iter().map(AsFd::as_fd));
@@ -78,7 +80,7 @@ impl Rendezvous {
 
 impl Drop for Rendezvous {
     fn drop(&mut self) {
-        // If that fails, the socket stays and refuses connections.
+        // If this fails, the socket stays and refuses connections.
         let _ = std::fs::remove_file(&self.path);
     }
 }
@@ -92,7 +94,7 @@ pub fn has_ended(guest: &UnixStream) -> bool {
     }
 }
 
-/// The process at the other side of a connection, by the number that it has here.
+/// Returns the id of the process at the other side of a connection, in our namespace.
 pub fn process_of(guest: &UnixStream) -> Option<i32> {
     let credentials = sockopt::socket_peercred(guest).ok()?;
     Some(credentials.pid.as_raw_nonzero().get())
@@ -111,7 +113,7 @@ pub fn tell(
     }
     let bytes = message.map(u64::to_le_bytes);
     let bytes = bytes.as_flattened();
-    // A message is far smaller than what a socket buffers: it goes at once and whole.
+    // A message is far smaller than a socket's buffer: it is sent at once and whole.
     match sendmsg(guest, &[IoSlice::new(bytes)], &mut control, SendFlags::NOSIGNAL)? {
         sent if sent == bytes.len() => Ok(()),
         _ => Err(io::ErrorKind::WriteZero.into()),
@@ -132,7 +134,7 @@ pub fn call(directory: &Path) -> io::Result<Option<UnixStream>> {
     }
 }
 
-/// Waits for what the writer says; none if it ends before it says anything.
+/// Waits for the writer's message; none if the writer ends before it sends one.
 pub fn listen(writer: &UnixStream) -> io::Result<Option<(Message, Vec<OwnedFd>)>> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
@@ -157,12 +159,12 @@ pub fn listen(writer: &UnixStream) -> io::Result<Option<(Message, Vec<OwnedFd>)>
     Ok(Some((std::array::from_fn(|i| u64::from_le_bytes(words[i])), descriptors)))
 }
 
-/// Does something with the path of the socket in `directory`. A socket's path has 107 bytes at most, so it begins with a
-/// descriptor of the directory.
+/// Calls `act` with the path of the socket in `directory`. A socket's path has at most 107 bytes,
+/// so it begins with a descriptor of the directory.
 fn by_short_name<T>(directory: &Path, act: impl Fn(&Path) -> io::Result<T>) -> io::Result<T> {
     let opened = std::fs::File::open(directory)?;
     let short = PathBuf::from(format!("/proc/self/fd/{}", opened.as_raw_fd()));
-    // Where /proc is not mounted a short path does.
+    // Without /proc, a short path works.
     if short.exists() { act(&short.join(NAME)) } else { act(&directory.join(NAME)) }
 }
 

@@ -1,16 +1,19 @@
-//! A ring allocator: blocks are given out in order and come back in (nearly) that order.
+//! A ring allocator: blocks are allocated in order and released in (nearly) that order.
 //!
-//! Segments are born and die first in, first out, so their memory needs no free lists and never fragments
-//! beyond the gap at the ring's end (paper §4.4). Each block bears its owner, a segment; an owner's blocks are
-//! released together. Blocks of two neighbouring segments may interleave (one is flushed while the next one
-//! is filled): the space of a released block returns when all older blocks are released too, or all newer ones: who gives
-//! back what it has just been given leaves the ring as it was, however often it tries.
+//! Segments are born and die first in, first out. So their memory needs no free lists, and never
+//! fragments beyond the gap at the ring's end (paper §4.4). Each block has an owner, a segment. The
+//! blocks of an owner are released together.
+//!
+//! Blocks of two neighbouring segments may interleave: one is flushed while the next one is filled.
+//! The space of a released block returns when all older blocks are released too, or all newer ones.
+//! So an owner that releases what it has just allocated leaves the ring unchanged, however often it
+//! tries.
 //!
 //! Not thread-safe: its user serializes. It allocates nothing after construction.
 
 use std::collections::VecDeque;
 
-/// Blocks are multiples of, and aligned to, this many bytes.
+/// The size in bytes of which blocks are multiples, and to which they are aligned.
 pub const RING_ALIGN: u64 = 64;
 
 struct Block {
@@ -23,17 +26,18 @@ struct Block {
 pub struct Ring {
     start: u64,
     bytes: u64,
-    /// Where the next block begins, from `start`.
+    /// The offset of the next block, from `start`.
     head: u64,
-    /// Bytes from the oldest block to the newest, gaps included.
+    /// The bytes from the oldest block to the newest, with gaps.
     used: u64,
-    /// Oldest first. The gap before a wrap is a block that was released at birth.
+    /// The blocks, oldest first. The gap before a wrap is a block that was released at birth.
     blocks: VecDeque<Block>,
     blocks_max: usize,
 }
 
 impl Ring {
-    /// A ring over `bytes` bytes at `start`, with at most `blocks_max` blocks alive at once.
+    /// Returns a ring over `bytes` bytes at `start`, with at most `blocks_max` blocks alive at one
+    /// time.
     pub fn new(start: u64, bytes: u64, blocks_max: usize) -> Ring {
         let aligned = start.next_multiple_of(RING_ALIGN);
         let bytes = bytes.saturating_sub(aligned - start);
@@ -43,8 +47,8 @@ impl Ring {
         Ring { start: aligned, bytes, head: 0, used: 0, blocks, blocks_max }
     }
 
-    /// A block of at least `bytes` bytes for `owner`: its offset from the region's start. `None` while it
-    /// does not fit.
+    /// Allocates a block of at least `bytes` bytes for `owner`. Returns its offset from the
+    /// region's start; none while it does not fit.
     pub fn allocate(&mut self, bytes: u64, owner: u64) -> Option<u64> {
         let bytes = bytes.max(1).checked_next_multiple_of(RING_ALIGN)?;
         if bytes > self.bytes || self.blocks.len() >= self.blocks_max {
@@ -65,8 +69,8 @@ impl Ring {
         Some(self.start + place)
     }
 
-    /// Takes up a block that was given out before, as if it had been by this ring. Blocks come oldest first. Says whether
-    /// such blocks can have been given out.
+    /// Restores a block that was allocated before, as if by this ring. Blocks come oldest first.
+    /// False if such blocks cannot have been allocated.
     pub fn restore(&mut self, at: u64, bytes: u64, owner: u64) -> bool {
         let bytes = bytes.max(1).next_multiple_of(RING_ALIGN);
         let place = at.wrapping_sub(self.start);
@@ -76,7 +80,7 @@ impl Ring {
         if self.blocks.is_empty() {
             self.head = place;
         }
-        // Before the block there is what the ring's end left over, or what somebody gave back.
+        // Before the block is the gap at the ring's end, or space that was released.
         let gap =
             if place >= self.head { place - self.head } else { self.bytes - self.head + place };
         if self.used + gap + bytes > self.bytes {
@@ -90,7 +94,7 @@ impl Ring {
         true
     }
 
-    /// Gives back what the newest block has beyond `bytes`, if it is `owner`'s; says whether it is.
+    /// Releases the newest block's bytes beyond `bytes`, if the block is `owner`'s. True if it is.
     pub fn shrink(&mut self, bytes: u64, owner: u64) -> bool {
         let bytes = bytes.max(1).next_multiple_of(RING_ALIGN);
         let newest = self.blocks.back_mut().filter(|b| b.owner == owner && b.bytes >= bytes);
@@ -117,22 +121,23 @@ impl Ring {
         }
     }
 
-    /// Bytes the ring covers.
+    /// Returns the bytes that the ring covers.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes between the oldest block that is alive and the newest, gaps included.
+    /// Returns the bytes between the oldest and the newest block that are alive, with gaps.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// The owner of the oldest block that is alive: the one that keeps the space behind it from coming back.
+    /// Returns the owner of the oldest block that is alive, which keeps the space after it from
+    /// returning.
     pub fn oldest_owner(&self) -> Option<u64> {
         self.blocks.front().map(|b| b.owner)
     }
 
-    /// Bytes in blocks of `owner`.
+    /// Returns the bytes in blocks of `owner`.
     pub fn owned(&self, owner: u64) -> u64 {
         self.blocks.iter().filter(|b| b.owner == owner && !b.released).map(|b| b.bytes).sum()
     }

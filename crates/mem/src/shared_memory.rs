@@ -1,8 +1,10 @@
-//! Memory without a name that processes share: the DRAM of an index in a directory, which others map for reading.
+//! Memory without a name that processes share: the DRAM of an index in a directory, which others
+//! map for reading.
 //!
-//! It is a file in memory (`memfd`) of fixed length, sealed: it can neither shrink nor grow, so no access behind a successful
-//! mapping is a signal. It lives for as long as any process has it open or mapped, and takes pages as they are touched. It is
-//! handed to other processes as a descriptor ([`rendezvous`](crate::rendezvous)), in every namespace.
+//! It is a file in memory (`memfd`) of fixed length. It is sealed against shrinking and growing, so
+//! no access after a successful mapping is a signal. It lives while any process has it open or
+//! mapped, and takes pages as they are touched. Other processes get it as a descriptor
+//! ([`rendezvous`](crate::rendezvous)), in every namespace.
 
 use std::fs::File;
 use std::io;
@@ -21,14 +23,14 @@ pub struct SharedMemory {
 /// The memory behind a region's DRAM.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Dram<'a> {
-    /// Anonymous memory, which this process alone sees.
+    /// Anonymous memory of this process alone.
     #[default]
     Private,
-    /// A part of memory that is shared.
+    /// A part of shared memory.
     Shared {
         /// The memory.
         memory: &'a SharedMemory,
-        /// Where the part begins; a multiple of a page.
+        /// The offset of the part; a multiple of a page.
         start: u64,
     },
 }
@@ -36,7 +38,7 @@ pub enum Dram<'a> {
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 impl SharedMemory {
-    /// Makes `bytes` bytes of zeros. `name` is what the system's tools call it.
+    /// Makes `bytes` bytes of zeros. The system's tools show it as `name`.
     pub fn create(name: &str, bytes: u64) -> io::Result<SharedMemory> {
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = File::from(rustix::fs::memfd_create(name, flags)?);
@@ -45,7 +47,8 @@ impl SharedMemory {
         Ok(SharedMemory { file, bytes, read_only: false })
     }
 
-    /// Takes what another process handed over; refuses what could be cut off while it is mapped.
+    /// Takes memory that another process handed over. Returns an error if it could shrink while it
+    /// is mapped.
     pub fn adopt(descriptor: OwnedFd) -> io::Result<SharedMemory> {
         let file = File::from(descriptor);
         if !rustix::fs::fcntl_get_seals(&file)?.contains(SEALS) {
@@ -56,14 +59,14 @@ impl SharedMemory {
         Ok(SharedMemory { file, bytes, read_only: mode == OFlags::RDONLY })
     }
 
-    /// A descriptor through which nobody can write.
+    /// Returns a descriptor that allows only reading.
     pub fn for_reading(&self) -> io::Result<OwnedFd> {
         let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
         let flags = OFlags::RDONLY | OFlags::CLOEXEC;
         Ok(rustix::fs::open(path, flags, Mode::empty())?)
     }
 
-    /// Its length.
+    /// Returns its length, in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -1,22 +1,25 @@
-//! Reader slots that processes share: what keeps the writer from reusing what another process reads.
+//! Reader slots that processes share. They keep the writer from reusing memory that another process
+//! reads.
 //!
-//! Slots come in *groups*, one for each process that reads. The words are those of [`Pins`](crate::Pins), which says how
-//! readers and the writer use them; beside them lie two:
+//! Slots come in *groups*, one for each process that reads. [`Pins`](crate::Pins) defines their
+//! words and their use. There are two more words:
 //!
 //! | word | |
 //! |---|---|
-//! | epoch | the writer's, mirrored after it was raised: who sees it late publishes an older one, which holds back more |
-//! | groups | a mask of those that are taken |
+//! | epoch | the writer's, mirrored once raised; a late reader's older one holds back more |
+//! | groups | a mask of the groups that are taken |
 //!
 //! # Orderings
 //!
-//! The writer enters a group in the mask before it tells the process of it, so before the group's first pin, and scans the
-//! groups of the mask. All else is as between threads: memory is coherent between processes too.
+//! The writer enters a group in the mask before it sends it to the process, so before the group's
+//! first pin. It scans the groups of the mask. Everything else is as between threads: memory is
+//! coherent between processes too.
 //!
-//! A reader of another process may be stopped within a query. The writer may revoke such a slot, so what its owner reads from
-//! then on may be anything. The owner leaves by a read-modify-write of the slot, which finds the revocation: what it read is
-//! given up. Its loads come before the leaving in program order and are kept there by its release; the writer reuses memory
-//! after it has revoked. So a query that left a slot which was not revoked has read nothing that was reused.
+//! A reader of another process may be stopped within a query. The writer may revoke such a slot, so
+//! later reads of its owner may be wrong. The owner leaves by an RMW of the slot, which finds the
+//! revocation. It then drops what it read. Its loads precede the leaving in program order, and its
+//! release keeps them there. The writer reuses memory only after it has revoked. So a query that
+//! left a slot without revocation has read no reused memory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
@@ -24,45 +27,45 @@ use std::sync::atomic::Ordering::{AcqRel, Relaxed, Release};
 use crate::slot_word::{EPOCH_FIRST, EPOCH_MASK, FREE};
 use crate::sync::Atom64;
 
-/// Where the shared words lie.
+/// The place of the shared words.
 pub trait SharedPins<A>: Send + Sync {
-    /// The writer's epoch, mirrored.
+    /// Returns the writer's epoch, mirrored.
     fn epoch(&self) -> &A;
-    /// The groups that are taken, a bit each.
+    /// Returns the mask of groups that are taken.
     fn groups(&self) -> &A;
-    /// Slots of a group.
+    /// Returns the number of slots of a group.
     fn group_slots(&self) -> usize;
-    /// Groups that there can be, at most 64.
+    /// Returns the most groups, at most 64.
     fn groups_max(&self) -> usize;
-    /// A slot.
+    /// Returns a slot of a group.
     fn slot(&self, group: usize, slot: usize) -> &A;
 }
 
-/// The shared words as the writer or one of the processes that read has them.
+/// The shared words, as seen by the writer or by one of the processes that read.
 pub(crate) struct Shared<A> {
     pub(crate) words: Arc<dyn SharedPins<A>>,
-    /// Whose slots are given out here; none by the writer.
+    /// The group whose slots are given out here; none for the writer.
     pub(crate) group: Option<usize>,
 }
 
 impl<A: Atom64> Shared<A> {
-    /// All slots of all groups, taken or not.
+    /// Returns the number of slots of all groups, taken or not.
     pub(crate) fn slots(&self) -> usize {
         self.words.groups_max() * self.words.group_slots()
     }
 
-    /// The slot at `index` of all.
+    /// Returns the slot at `index` among those of all groups.
     pub(crate) fn word(&self, index: usize) -> &A {
         let slots = self.words.group_slots();
         self.words.slot(index / slots, index % slots)
     }
 
-    /// The epoch is at least `epoch` now.
+    /// Raises the mirrored epoch to at least `epoch`.
     pub(crate) fn mirror(&self, epoch: u64) {
         raise(self.words.epoch(), epoch);
     }
 
-    /// The oldest epoch in a slot, if it is below `horizon`.
+    /// Returns the oldest epoch in a slot, or `horizon` if that is lower.
     pub(crate) fn horizon(&self, mut horizon: u64) -> u64 {
         for group in bits(self.words.groups().fetch_add(0, AcqRel)) {
             for slot in 0..self.words.group_slots() {
@@ -76,16 +79,16 @@ impl<A: Atom64> Shared<A> {
     }
 }
 
-/// Takes a group, before its process learns of it; called by the writer only.
+/// Takes a group, before its process learns of it. For the writer only.
 pub fn enter<A: Atom64>(words: &dyn SharedPins<A>, group: usize) {
     clear(words, group);
     change_mask(words.groups(), |mask| mask | 1 << group);
 }
 
-/// Gives a group up, whose process reads no more. The writer only.
+/// Frees a group whose process reads no more. For the writer only.
 pub fn clear<A: Atom64>(words: &dyn SharedPins<A>, group: usize) {
     for slot in 0..words.group_slots() {
-        // Release: the last reads from this slot come before what a scan that finds it free lets happen.
+        // Release: a scan that finds the slot free comes after the last reads from it.
         words.slot(group, slot).store(FREE, Release);
     }
     change_mask(words.groups(), |mask| mask & !(1 << group));
@@ -98,8 +101,8 @@ fn change_mask<A: Atom64>(mask: &A, change: impl Fn(u64) -> u64) {
     }
 }
 
-/// Raises a word to `value` if it is lower. Where it is not, anyone who raised it had seen what the caller has: epochs are given
-/// out by read-modify-writes of one word.
+/// Raises a word to `value` if it is lower. If it is not, the thread that raised it had seen
+/// everything that the caller has: RMWs of one word give out the epochs.
 fn raise<A: Atom64>(word: &A, value: u64) {
     let mut now = word.load(Relaxed);
     while now < value {
@@ -110,7 +113,7 @@ fn raise<A: Atom64>(word: &A, value: u64) {
     }
 }
 
-/// The numbers of the bits that are set.
+/// Iterates over the numbers of the bits that are set.
 fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = (mask != 0).then(|| mask.trailing_zeros() as usize)?;

@@ -1,7 +1,7 @@
-//! A typed offset with a length: how every structure in a region is named.
+//! Spans: typed offsets with lengths, which name every structure in a region.
 //!
-//! Offsets count bytes from the region's start, so a structure is found again wherever the region is
-//! mapped. A span is a claim, not a proof: the region checks bounds and alignment when it is viewed.
+//! Offsets count bytes from the region's start, so they are valid wherever the region is mapped. A
+//! span is a claim, not a proof: the region checks bounds and alignment at each view.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -13,8 +13,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that may be viewed in shared memory: it consists of atomics and nothing else, any bit pattern is
-/// a valid value, and it has no padding. Sealed, since [`Region::view`](crate::Region::view) relies on it.
+/// A type that may be viewed in shared memory. It consists of atomics only, every bit pattern is a
+/// valid value, and it has no padding. Sealed, since [`Region::view`](crate::Region::view) relies
+/// on it.
 pub trait Shared: sealed::Sealed + Sized + 'static {}
 
 macro_rules! shared {
@@ -22,7 +23,7 @@ macro_rules! shared {
 }
 shared!(AtomicU8, AtomicU16, AtomicU32, AtomicU64, Line);
 
-/// `len` values of type `T`, starting `start` bytes into a region.
+/// A span of `len` values of type `T`, `start` bytes from the beginning of a region.
 pub struct Span<T> {
     start: u64,
     len: u64,
@@ -30,32 +31,32 @@ pub struct Span<T> {
 }
 
 impl<T: Shared> Span<T> {
-    /// The span of `len` values whose first byte is `start` bytes into the region.
+    /// Returns the span of `len` values whose first byte is `start` bytes into the region.
     pub const fn new(start: u64, len: u64) -> Self {
         Span { start, len, of: PhantomData }
     }
 
-    /// Bytes from the region's start.
+    /// Returns the offset of its first byte from the region's start.
     pub const fn start(self) -> u64 {
         self.start
     }
 
-    /// How many values.
+    /// Returns the number of values.
     pub const fn len(self) -> u64 {
         self.len
     }
 
-    /// Whether there is nothing in it.
+    /// True if it has no values.
     pub const fn is_empty(self) -> bool {
         self.len == 0
     }
 
-    /// How many bytes it covers.
+    /// Returns the number of bytes that it covers.
     pub const fn bytes(self) -> u64 {
         self.len * size_of::<T>() as u64
     }
 
-    /// The first byte behind it, from the region's start.
+    /// Returns the offset of the first byte after it, from the region's start.
     pub const fn end(self) -> u64 {
         self.start + self.bytes()
     }

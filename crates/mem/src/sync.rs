@@ -1,8 +1,8 @@
-//! The atomic operations that our concurrency protocols are written over.
+//! The atomic operations that our concurrency protocols use.
 //!
-//! Production code uses the standard library's atomics; the model checker brings its own types, which do
-//! not have the layout of an integer and so cannot lie in a [`Region`](crate::Region). A protocol that is
-//! generic over these two traits runs unchanged, ordering by ordering, on both.
+//! Production code uses the standard library's atomics. The model checker has its own types, which
+//! do not have the layout of an integer and cannot lie in a [`Region`](crate::Region). A protocol
+//! that is generic over these two traits runs unchanged, with all orderings, on both.
 
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
@@ -20,9 +20,9 @@ pub trait Atom64 {
     fn load(&self, order: Ordering) -> u64;
     /// Stores `value`.
     fn store(&self, value: u64, order: Ordering);
-    /// Stores `value` and returns what was there.
+    /// Stores `value`, and returns the value before.
     fn swap(&self, value: u64, order: Ordering) -> u64;
-    /// Stores `new` if the value is `current`; the error is the value found.
+    /// Stores `new` if the value is `current`. The error is the value found.
     fn compare_exchange(
         &self,
         current: u64,
@@ -30,7 +30,7 @@ pub trait Atom64 {
         success: Ordering,
         failure: Ordering,
     ) -> Result<u64, u64>;
-    /// Adds `value` (wrapping) and returns what was there.
+    /// Adds `value` (wrapping), and returns the value before.
     fn fetch_add(&self, value: u64, order: Ordering) -> u64;
 }
 

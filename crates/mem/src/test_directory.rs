@@ -1,8 +1,8 @@
-//! A directory for a test.
+//! Test directories.
 
 use std::path::{Path, PathBuf};
 
-/// A directory of its own that goes with it.
+/// A directory of a test, which is removed on drop.
 pub(crate) struct TestDirectory(PathBuf);
 
 impl TestDirectory {

@@ -1,5 +1,5 @@
-//! Words of one's own that are zeros: the kernel backs them when they are touched, so memory that is seldom needed whole costs
-//! nothing until it is. An allocator would hand out pages that were used before, and clear them first.
+//! Private words that are zeros. The kernel backs them when they are touched, so rarely used memory
+//! costs nothing. An allocator would return pages that were used before, and clear them first.
 
 use std::alloc::Layout;
 use std::marker::PhantomData;
@@ -10,7 +10,7 @@ use rustix::mm::{self, MapFlags, ProtFlags};
 
 use crate::span::Shared;
 
-/// Zeros until they are stored to.
+/// Values that are zeros until they are stored to.
 pub struct Zeroed<T> {
     first: NonNull<T>,
     len: usize,
@@ -23,7 +23,8 @@ unsafe impl<T: Send> Send for Zeroed<T> {}
 unsafe impl<T: Sync> Sync for Zeroed<T> {}
 
 impl<T: Shared> Zeroed<T> {
-    /// `len` zeros. Like any allocation, it ends the program if there are no addresses left.
+    /// Returns `len` zeros. Like any allocation, it ends the program if there is no address space
+    /// left.
     pub fn new(len: usize) -> Zeroed<T> {
         const { assert!(align_of::<T>() <= 4096, "a mapping begins with a page") };
         let layout = Layout::array::<T>(len).expect("less than all addresses");
@@ -51,9 +52,9 @@ impl<T> Deref for Zeroed<T> {
     type Target = [T];
 
     fn deref(&self) -> &[T] {
-        // SAFETY: `new` has mapped `len` values here, at a page's beginning, for as long as `self` lives; they are zeros or
-        // what was stored through a `&T`. `Shared` is sealed to types made of atomics for which every bit pattern is a
-        // value, zeros too.
+        // SAFETY: `new` has mapped `len` values here, at the beginning of a page, for as long as
+        // `self` lives. They are zeros, or were stored through a `&T`. `Shared` is sealed to types
+        // made of atomics for which every bit pattern is a value, zeros too.
         unsafe { std::slice::from_raw_parts(self.first.as_ptr(), self.len) }
     }
 }
@@ -62,7 +63,8 @@ impl<T> Drop for Zeroed<T> {
     fn drop(&mut self) {
         let bytes = size_of_val::<[T]>(self);
         if bytes > 0 {
-            // SAFETY: `new` has mapped these bytes, and nobody borrows them any more. What fails leaks addresses only.
+            // SAFETY: `new` has mapped these bytes, and they are not borrowed any more. A failure
+            // only leaks addresses.
             let _ = unsafe { mm::munmap(self.first.as_ptr().cast(), bytes) };
         }
     }

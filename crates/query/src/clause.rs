@@ -1,27 +1,32 @@
-//! Queries as programs build them: a tree of clauses, with all the power of the query language and some more.
+//! Queries as programs build them: a tree of clauses, with the whole query language and more.
 //!
-//! A [`Clause`] is what somebody means; [`Query::new_of`](crate::Query::new_of) and [`Query::in_schema`](crate::Query::in_schema) make of it what is
-//! evaluated. [`Clause::Words`] and [`Clause::WordsPrefix`] have a text, which goes through its field's analyzer; all others have terms, which are
-//! what an analyzer made of a text. [`Display`](fmt::Display) writes a clause in the query language, as far as that can
-//! say it.
+//! A [`Clause`] is the meaning of a query. [`Query::new_of`](crate::Query::new_of) and
+//! [`Query::in_schema`](crate::Query::in_schema) compile it to a query that can be evaluated.
+//! [`Clause::Words`] and [`Clause::WordsPrefix`] have a text, which goes through its field's
+//! analyzer. All others have terms, which an analyzer made of a text before.
+//!
+//! [`Display`](fmt::Display) writes a clause in the query language, as far as the language can
+//! express it.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
 use crate::fuzzy::Fuzzy;
+use crate::limits::DISTANCE_MAX;
+use crate::words::WORDS_BYTES_MAX;
 
-/// What a document must be like.
+/// A condition on documents.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clause {
-    /// Nothing matches.
+    /// No document.
     Nothing,
     /// Every document.
     Everything,
     /// The document with this key.
     Key(String),
-    /// Documents with this term.
+    /// Documents that contain this term.
     Term(Word),
-    /// Documents with these terms one behind the other; a gap is any one token.
+    /// Documents that contain these terms in a row. A gap (`None`) is any one token.
     Phrase {
         /// The field's name.
         field: String,
@@ -30,66 +35,72 @@ pub enum Clause {
         /// How far terms may be moved, in all.
         slop: u32,
     },
-    /// Documents with what a field's own analyzer makes of a text, as `field:"text"~slop` asks for it in the query language: the
-    /// text's only term, or its terms one behind the other; `*` between blanks is any one word. A text without terms is passed over, as
-    /// a word without terms is, and on its own finds nothing. Of keywords it is the whole value; a field of numbers, moments or truth has
-    /// the value that is written so, and no slop.
+    /// Documents that contain the terms that a field's own analyzer makes of a text, in a row. In
+    /// the query language this is `field:"text"~slop`. A single `*` between blanks is any one word.
+    ///
+    /// A text without terms is skipped, like a word without terms, and alone it finds nothing. In a
+    /// keyword field the text is the whole value. A field of numbers, moments or booleans has the
+    /// value that is written so, and no slop.
     Words {
         /// The field's name.
         field: String,
-        /// The text, of [`WORDS_BYTES_MAX`](crate::WORDS_BYTES_MAX) bytes at most.
+        /// The text, of at most [`WORDS_BYTES_MAX`](crate::WORDS_BYTES_MAX) bytes.
         text: String,
         /// How many places terms may be moved, in all.
         slop: u32,
     },
-    /// The same where of the last word only the beginning is known, as `field:"text"*` asks for it: what somebody has typed so far. That
-    /// beginning is taken as it is, in lower case where terms are. A field of numbers, moments or truth has no words.
+    /// Like [`Words`](Clause::Words), but only the beginning of the last word is known, as while
+    /// somebody types. In the query language this is `field:"text"*`.
+    ///
+    /// The analyzer does not change that beginning, except to lower case where terms are in lower
+    /// case. A field of numbers, moments or booleans has no words.
     WordsPrefix {
         /// The field's name.
         field: String,
-        /// The text, of [`WORDS_BYTES_MAX`](crate::WORDS_BYTES_MAX) bytes at most.
+        /// The text, of at most [`WORDS_BYTES_MAX`](crate::WORDS_BYTES_MAX) bytes.
         text: String,
     },
-    /// Documents with a term that begins so.
+    /// Documents that contain a term with this prefix.
     Prefix(Word),
-    /// Documents with these terms one behind the other, and behind them one that begins so; a gap is any one token. Without
-    /// terms it is a prefix.
+    /// Documents that contain these terms in a row, and after them a term with this prefix. A gap
+    /// (`None`) is any one token. Without terms, it is a prefix.
     PhrasePrefix {
         /// The field's name.
         field: String,
-        /// The terms in their order, but for the last.
+        /// The terms in their order, without the last.
         words: Vec<Option<String>>,
-        /// What the last one begins with.
+        /// The prefix of the last term.
         prefix: String,
     },
-    /// Documents with a term that this matches: `*` any characters, `?` one, `\` before one that stands for itself.
+    /// Documents that contain a term that the pattern matches: `*` any characters, `?` one, and `\`
+    /// escapes the next one.
     Wildcard(Word),
-    /// Documents with a term that is near this one.
+    /// Documents that contain a term near this one.
     Fuzzy(Word, Fuzzy),
-    /// Documents with a value of a field between two, which are written as in the query language. Words are in the order of
-    /// their bytes.
+    /// Documents with a value of a field between two values, which are written as in the query
+    /// language. Words are in the order of their bytes.
     Range {
         /// The field's name.
         field: String,
-        /// Where it begins.
+        /// The first end.
         from: Bound<String>,
-        /// Where it ends.
+        /// The last end.
         to: Bound<String>,
     },
-    /// Documents that have any value of this field.
+    /// Documents with any value of this field.
     Exists(String),
-    /// Documents with one of these values of a field. They all score the same.
+    /// Documents with one of these values of a field. Their scores are equal.
     OneOf {
         /// The field's name.
         field: String,
-        /// The values, written as in the query language; of a field of text terms.
+        /// The values, written as in the query language. For a field of text, they are terms.
         values: Vec<String>,
     },
-    /// A combination.
+    /// A combination of clauses.
     Bool(Bool),
-    /// The same documents, with scores this many times as high.
+    /// The documents of a clause, with their scores multiplied by this factor.
     Boost(Box<Clause>, f32),
-    /// The same documents, each with this score.
+    /// The documents of a clause, each with this score.
     Constant(Box<Clause>, f32),
 }
 
@@ -102,29 +113,36 @@ pub struct Word {
     pub text: String,
 }
 
-/// Clauses that must match, should, or must not.
+/// Clauses that must match, should match, or must not match.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Bool {
-    /// All of these match.
+    /// Clauses that all match.
     pub must: Vec<Clause>,
-    /// Some of these match: one, if none must, and at least [`minimum`](Self::minimum).
+    /// Optional clauses. At least [`minimum`](Self::minimum) of them match, and at least one if
+    /// `must` is empty.
     pub should: Vec<Clause>,
-    /// None of these matches.
+    /// Clauses that do not match.
     pub not: Vec<Clause>,
-    /// How many of `should` match at least.
+    /// The least number of clauses of `should` that match.
     pub minimum: u32,
 }
 
-/// The field that a word without one is asked for in.
+/// The name of the field of words without a field's name.
 pub const TEXT: &str = "text";
 
 impl Clause {
-    /// Documents with `term` in their text.
+    /// Edits of a [fuzzy](Clause::Fuzzy) word, at most.
+    pub const DISTANCE_MAX: u8 = DISTANCE_MAX;
+    /// Bytes of the text of [words](Clause::Words), at most.
+    pub const WORDS_BYTES_MAX: usize = WORDS_BYTES_MAX;
+
+    /// Returns a clause for documents with `term` in their text.
     pub fn term(term: &str) -> Clause {
         Clause::Term(Word::text(term))
     }
 
-    /// Documents with these words in their text, one behind the other: what the index's analyzer makes of them.
+    /// Returns a clause for documents with these words in their text, in a row. The index's
+    /// analyzer makes terms of the words.
     ///
     /// ```
     /// use spirit_query::Clause;
@@ -141,12 +159,12 @@ impl Clause {
         Clause::words_in(TEXT, text)
     }
 
-    /// The same in a field: what its own analyzer makes of them.
+    /// Like [`words`](Clause::words), in a field with its own analyzer.
     pub fn words_in(field: &str, text: &str) -> Clause {
         Clause::words_near(field, text, 0)
     }
 
-    /// The same where words may be moved by `slop` places in all.
+    /// Like [`words_in`](Clause::words_in), with words that may be moved by `slop` places in all.
     ///
     /// ```
     /// use spirit_query::Clause;
@@ -156,7 +174,8 @@ impl Clause {
         Clause::Words { field: field.to_owned(), text: text.to_owned(), slop }
     }
 
-    /// Documents with these words in a field, one behind the other, of the last its beginning.
+    /// Returns a clause for documents with these words in a field, in a row. The last word is a
+    /// prefix.
     ///
     /// ```
     /// use spirit_query::Clause;
@@ -166,38 +185,40 @@ impl Clause {
         Clause::WordsPrefix { field: field.to_owned(), text: text.to_owned() }
     }
 
-    /// The document with this key.
+    /// Returns a clause for the document with this key.
     pub fn key(key: &str) -> Clause {
         Clause::Key(key.to_owned())
     }
 
-    /// Documents with a term in their text that begins so.
+    /// Returns a clause for documents with a term in their text that begins with `prefix`.
     pub fn prefix(prefix: &str) -> Clause {
         Clause::Prefix(Word::text(prefix))
     }
 
-    /// Documents with a term in their text that `pattern` matches.
+    /// Returns a clause for documents with a term in their text that `pattern` matches.
     pub fn wildcard(pattern: &str) -> Clause {
         Clause::Wildcard(Word::text(pattern))
     }
 
-    /// Documents with a term in their text that is within this many edits of `term`.
+    /// Returns a clause for documents with a term in their text that is within this many edits of
+    /// `term`.
     pub fn fuzzy(term: &str, distance: u8) -> Clause {
         Clause::Fuzzy(Word::text(term), Fuzzy::within(distance))
     }
 
-    /// Documents with these terms in their text, one behind the other.
+    /// Returns a clause for documents with these terms in their text, in a row.
     pub fn phrase(terms: &[&str]) -> Clause {
         Clause::near(terms, 0)
     }
 
-    /// The same where terms may be moved by `slop` in all.
+    /// Like [`phrase`](Clause::phrase), with terms that may be moved by `slop` places in all.
     pub fn near(terms: &[&str], slop: u32) -> Clause {
         let words = terms.iter().map(|term| Some((*term).to_owned())).collect();
         Clause::Phrase { field: TEXT.to_owned(), words, slop }
     }
 
-    /// Documents with these terms in their text, one behind the other, and behind them one that begins with `prefix`.
+    /// Returns a clause for documents with these terms in their text, in a row, and after them a
+    /// term that begins with `prefix`.
     ///
     /// ```
     /// use spirit_query::Clause;
@@ -208,12 +229,12 @@ impl Clause {
         Clause::PhrasePrefix { field: TEXT.to_owned(), words, prefix: prefix.to_owned() }
     }
 
-    /// Documents with this value of a field: a term, a number, a moment.
+    /// Returns a clause for documents with this value of a field: a term, a number, a moment.
     pub fn value(field: &str, value: impl ToString) -> Clause {
         Clause::Term(Word { field: field.to_owned(), text: value.to_string() })
     }
 
-    /// Documents with a value of a field in a range.
+    /// Returns a clause for documents with a value of a field in a range.
     ///
     /// ```
     /// use spirit_query::Clause;
@@ -226,51 +247,51 @@ impl Clause {
         Clause::Range { field: field.to_owned(), from, to }
     }
 
-    /// Documents that have any value of a field.
+    /// Returns a clause for documents with any value of a field.
     pub fn exists(field: &str) -> Clause {
         Clause::Exists(field.to_owned())
     }
 
-    /// Documents with one of these values of a field.
+    /// Returns a clause for documents with one of these values of a field.
     pub fn one_of<V: ToString>(field: &str, values: impl IntoIterator<Item = V>) -> Clause {
         let values = values.into_iter().map(|value| value.to_string()).collect();
         Clause::OneOf { field: field.to_owned(), values }
     }
 
-    /// Documents that match all of these.
+    /// Returns a clause for documents that match all of these clauses.
     pub fn all(must: impl IntoIterator<Item = Clause>) -> Clause {
         Clause::Bool(Bool { must: must.into_iter().collect(), ..Bool::default() })
     }
 
-    /// Documents that match any of these.
+    /// Returns a clause for documents that match any of these clauses.
     pub fn any(should: impl IntoIterator<Item = Clause>) -> Clause {
         Clause::at_least(1, should)
     }
 
-    /// Documents that match this many of these.
+    /// Returns a clause for documents that match at least `minimum` of these clauses.
     pub fn at_least(minimum: u32, should: impl IntoIterator<Item = Clause>) -> Clause {
         let should = should.into_iter().collect();
         Clause::Bool(Bool { should, minimum, ..Bool::default() })
     }
 
-    /// The same, but for those that match `not`.
+    /// Returns a clause for this clause's documents except those that match `not`.
     pub fn and_not(self, not: Clause) -> Clause {
         Clause::Bool(Bool { must: vec![self], not: vec![not], ..Bool::default() })
     }
 
-    /// The same, with scores this many times as high.
+    /// Returns a clause for this clause's documents, with scores multiplied by a factor.
     pub fn boost(self, by: f32) -> Clause {
         Clause::Boost(Box::new(self), by)
     }
 
-    /// The same, each with this score.
+    /// Returns a clause for this clause's documents, each with this score.
     pub fn constant(self, score: f32) -> Clause {
         Clause::Constant(Box::new(self), score)
     }
 }
 
 impl Word {
-    /// A term of the documents' text.
+    /// Returns a term of the documents' text.
     pub fn text(term: &str) -> Word {
         Word { field: TEXT.to_owned(), text: term.to_owned() }
     }
@@ -279,7 +300,7 @@ impl Word {
 impl fmt::Display for Clause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            // No word is both there and not.
+            // Every document is excluded from all documents.
             Clause::Nothing => f.write_str("(* -*)"),
             Clause::Everything => f.write_str("*"),
             Clause::Key(key) => write!(f, "key:{}", Escaped(key, false)),
@@ -358,7 +379,7 @@ fn write_set(f: &mut fmt::Formatter<'_>, field: &str, values: &[String]) -> fmt:
     f.write_str("]")
 }
 
-/// One end of a range.
+/// An end of a range.
 struct End<'c>(&'c Bound<String>);
 
 impl fmt::Display for End<'_> {
@@ -370,7 +391,7 @@ impl fmt::Display for End<'_> {
     }
 }
 
-/// A value between brackets: in quotation marks, unless it is plain.
+/// A value between brackets, quoted unless it is plain.
 struct InBrackets<'c>(&'c str);
 
 impl fmt::Display for InBrackets<'_> {
@@ -405,7 +426,7 @@ impl fmt::Display for Bool {
             write!(f, "{space}{sign}{clause}")?;
         }
         if self.should.is_empty() && self.minimum > 0 {
-            // The language covers a part of it.
+            // The language has no minimum without optional clauses, so this one matches nothing.
             write!(f, " {}", Clause::Nothing)?;
         }
         f.write_str(")")?;
@@ -414,7 +435,7 @@ impl fmt::Display for Bool {
     }
 }
 
-/// A field before its value, unless it is the one that is meant without.
+/// A field's name before its value, left out for the text.
 struct InField<'c>(&'c str);
 
 impl fmt::Display for InField<'_> {
@@ -423,7 +444,8 @@ impl fmt::Display for InField<'_> {
     }
 }
 
-/// A word in which what the language has a meaning for is escaped; wildcards too, unless it is a pattern.
+/// A word with the language's special characters escaped. Wildcards are escaped too, unless the
+/// word is a pattern.
 struct Escaped<'c>(&'c str, bool);
 
 impl fmt::Display for Escaped<'_> {

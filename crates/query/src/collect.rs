@@ -1,4 +1,4 @@
-//! What is done with matches: collect the newest, or count them.
+//! Collectors of matches: the newest, or their number.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,10 +6,11 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_index::ground::ids::SegmentId;
 use spirit_index::ground::posting::local;
 
-/// A match: a document's address. Its key and sequence number lie in its row, which a query does not touch.
+/// A match: a document's address. Its key and sequence number lie in its row, which a query does
+/// not touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// The executor that holds it.
+    /// The executor that has it.
     pub executor: u32,
     /// Its segment there.
     pub segment: SegmentId,
@@ -17,21 +18,21 @@ pub struct Address {
     pub local: u32,
 }
 
-/// How much of the matches an evaluation is to find.
+/// A bound on the number of matches that an evaluation finds.
 pub(crate) trait Limit {
-    /// Whether what optional clauses match is kept, for their scores.
+    /// True to keep the matches of optional clauses, for their scores.
     const SCORES: bool = false;
-    /// How many more matches count before it is done.
+    /// Returns how many more matches count before the collector is done.
     fn wanted(&self) -> usize;
 }
 
-/// Takes matches, newest first.
+/// A receiver of matches, newest first.
 pub(crate) trait Collector: Limit {
-    /// Whether matches need not be named: then `skip` may be called instead of `take`.
+    /// True if matches need no addresses. Then `skip` may be called instead of `take`.
     const COUNTS: bool;
     /// Takes a match.
     fn take(&mut self, segment: SegmentId, local: u32);
-    /// Takes `count` matches without their names.
+    /// Takes `count` matches without their addresses.
     fn skip(&mut self, count: u64);
     /// Takes the documents of a list, as many as are wanted.
     #[inline]
@@ -42,7 +43,7 @@ pub(crate) trait Collector: Limit {
     }
 }
 
-/// The newest `k`.
+/// The newest `k` matches.
 pub(crate) struct Newest<'a> {
     pub(crate) hits: &'a mut Vec<Address>,
     /// One past the last place in `hits` that may be filled.
@@ -70,14 +71,14 @@ impl Collector for Newest<'_> {
     #[inline]
     fn take_list(&mut self, segment: SegmentId, list: &[AtomicU32]) {
         let (executor, wanted) = (self.executor, self.wanted().min(list.len()));
-        // Room is looked for once.
+        // `extend` reserves room once.
         let hit =
             |word: &AtomicU32| Address { executor, segment, local: local(word.load(Relaxed)) };
         self.hits.extend(list[..wanted].iter().map(hit));
     }
 }
 
-/// How many.
+/// The number of matches.
 #[derive(Default)]
 pub(crate) struct Count(pub(crate) u64);
 

@@ -1,4 +1,4 @@
-//! From a [`Clause`] to a [`Query`]: the tree is laid out flat, its words become terms, its limits are looked at.
+//! From a [`Clause`] to a [`Query`]: flattens the tree, makes terms of words, and checks limits.
 
 use std::ops::Bound;
 
@@ -17,22 +17,22 @@ use crate::target::Target;
 
 type Compiled<T> = Result<T, Problem>;
 
-/// The field of each name.
+/// A look-up of fields by name.
 type Fields<'f> = dyn Fn(&str) -> Option<Target> + 'f;
 
 fn field(name: &str, fields: &Fields<'_>) -> Compiled<Target> {
     fields(name).ok_or(Problem::UnknownField)
 }
 
-/// The same of a field that is asked for words.
+/// Like [`field`], but fails if the field has no words.
 fn of_words(name: &str, fields: &Fields<'_>) -> Compiled<Target> {
     let found = field(name, fields)?;
     if found.has_words() { Ok(found) } else { Err(Problem::NoWords { kind: found.kind }) }
 }
 
 impl Query {
-    /// The query that `clause` stands for, for documents with nothing but a text, of whose [words](Clause::Words) the default analyzer makes
-    /// terms.
+    /// Compiles `clause` for documents that have only a text. The default analyzer makes terms of
+    /// [words](Clause::Words).
     ///
     /// ```
     /// use spirit_query::{Clause, Query};
@@ -43,7 +43,8 @@ impl Query {
         Query::in_fields(clause, &|name| (name == TEXT).then(|| Target::text(Analyzer::default())))
     }
 
-    /// The same for documents with the fields of `schema`, each with its own analyzer.
+    /// Like [`new_of`](Self::new_of), for documents with the fields of `schema`, each with its own
+    /// analyzer.
     pub fn in_schema(clause: &Clause, schema: &Schema) -> Result<Query, Problem> {
         Query::in_fields(clause, &|name| Target::named(schema, name))
     }
@@ -192,7 +193,7 @@ impl Query {
         Ok(self.push(Node::parent(Kind::Clauses { minimum: clauses.minimum }, list.first))?)
     }
 
-    /// A phrase of the terms in a list: one of a single term is that term.
+    /// Returns a phrase of the terms in a list. A single term is returned itself.
     pub(crate) fn phrase(&mut self, list: Siblings, slop: u32) -> Result<NodeId, TooLarge> {
         match list.count {
             0 => self.push(Node::leaf(Kind::Blank)),
@@ -203,7 +204,8 @@ impl Query {
         }
     }
 
-    /// A phrase of the terms in a list, and at the place `at` one that begins with `prefix`: without others a prefix.
+    /// Returns a phrase of the terms in a list, and a term with `prefix` at the place `at`. Without
+    /// terms it is a prefix.
     pub(crate) fn phrase_prefix(
         &mut self,
         list: Siblings,
@@ -231,14 +233,14 @@ impl Query {
         words.by_ref().take(list.count).any(|at| self.nodes[at as usize].kind == Kind::Nothing)
     }
 
-    /// Makes a node's score this many times as high.
+    /// Multiplies a node's score.
     pub(crate) fn boost(&mut self, node: NodeId, by: f32) -> Compiled<()> {
         let node = &mut self.nodes[node as usize];
         node.boost = boosted(node.boost, weight(by)?);
         Ok(())
     }
 
-    /// Makes a node's score the same for all that it matches.
+    /// Makes a node's score the same for all its matches.
     pub(crate) fn constant(&mut self, node: NodeId, score: f32) -> Compiled<()> {
         let node = &mut self.nodes[node as usize];
         (node.boost, node.constant) = (weight(score)?, true);
@@ -246,7 +248,7 @@ impl Query {
     }
 }
 
-/// What a score may be multiplied by.
+/// Returns a factor for scores, or fails if it is not a finite number from 0 on.
 fn weight(number: f32) -> Compiled<f32> {
     let fits = number.is_finite() && number >= 0.0;
     if fits { Ok(number) } else { Err(Problem::Expected("a number from 0 on")) }

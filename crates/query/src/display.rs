@@ -12,7 +12,7 @@ use crate::pattern::PatternKind;
 use crate::query::{Kind, Node, NodeId, Query};
 
 impl Query {
-    /// A node as the query language has it; of several clauses only that there are some.
+    /// Writes a node in the query language. A combination is abbreviated.
     pub(crate) fn written(&self, id: NodeId, schema: &Schema) -> String {
         let node = &self.nodes[id as usize];
         let text = match node.kind {
@@ -28,7 +28,7 @@ impl Query {
         }
     }
 
-    /// A node that is no combination, as a clause.
+    /// Returns a node other than a combination as a clause.
     fn leaf_clause(&self, id: NodeId, schema: &Schema) -> Clause {
         match self.nodes[id as usize].kind {
             Kind::Nothing | Kind::Blank | Kind::Clauses { .. } => Clause::Nothing,
@@ -88,7 +88,8 @@ impl Query {
         }
     }
 
-    /// The terms of a phrase of at least this many places, from the first one on: where a phrase begins in its own count says nothing.
+    /// Returns the terms of a phrase of at least `places` places, from its first term on. Places
+    /// before that mean nothing.
     fn phrase_words(&self, id: NodeId, places: usize) -> Vec<Option<String>> {
         let mut words = vec![None; places];
         for child in self.children(id) {
@@ -129,7 +130,7 @@ impl Query {
     }
 }
 
-/// A value that is no word, as it is typed.
+/// Writes a value other than a word, as it is typed.
 fn value_text(kind: ValueKind, sortable: u64) -> String {
     let bits = kind.from_sortable(sortable);
     match kind {

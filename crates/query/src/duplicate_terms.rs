@@ -1,11 +1,13 @@
 //! Terms that a query contains more than once: `to be or not to be`.
 //!
-//! Each occurrence adds the same to a score. So the first one stays, with the sum of the boosts, as Lucene rewrites a disjunction: one list is read
-//! instead of two. Where matching clauses are counted, each occurrence stays a clause.
+//! All occurrences add equal scores. So the first one stays, with the sum of the boosts, like in
+//! Lucene's rewriting of a disjunction. One list is read instead of two. Where matching clauses are
+//! counted, each occurrence stays a clause.
 
 use crate::query::{Kind, NONE, Node, NodeId, Query};
 
-/// Nodes with more clauses stay as they are, since each clause is compared with each. They are not ranked list by list anyway.
+/// Clauses of a node whose duplicates are joined, at most, since each is compared with each. Larger
+/// nodes are not ranked list by list anyway.
 const CLAUSES: usize = 32;
 
 impl Query {
@@ -25,9 +27,10 @@ impl Query {
         }
     }
 
-    /// Takes out the siblings behind a node that say the same.
+    /// Removes the later siblings that repeat a node's term.
     fn join_later(&mut self, first: NodeId) {
         let mut before = first;
+        // Terminates: each round removes a sibling or moves `before` on.
         loop {
             let later = self.nodes[before as usize].next;
             if later == NONE {
@@ -44,7 +47,7 @@ impl Query {
         }
     }
 
-    /// Whether a sibling is the same term as an earlier one, and counts for as much again.
+    /// True if a sibling repeats an earlier one's term, and takes part in the same role.
     fn repeats(&self, first: NodeId, later: NodeId) -> bool {
         let [one, other] = [first, later].map(|id| &self.nodes[id as usize]);
         let alike = one.occur == other.occur && !one.constant && !other.constant;

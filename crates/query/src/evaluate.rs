@@ -1,9 +1,9 @@
-//! Evaluation: a query over one executor's snapshot, segment by segment from the newest, until the collector
-//! has enough.
+//! Evaluation: a query over one executor's snapshot, segment by segment from the newest, until the
+//! collector has enough.
 //!
-//! Three shapes have ways of their own, because they are what people ask most: [one term](term), an
-//! [AND of terms](all), and the rest, a [tree](tree), which is evaluated by [windows](window). Everything works in
-//! memory that the reader reserved.
+//! The most frequent shapes of queries have evaluators of their own: [one term](term) and an [AND
+//! of terms](all). Any other query is a [tree](tree), evaluated [window by window](window). All
+//! evaluators work in memory that the reader reserved.
 
 mod aggregate;
 mod ahead;
@@ -58,33 +58,36 @@ pub(crate) use survey::Surveyed;
 pub use survey::Wanted;
 use tree::Shape;
 
-/// Words of matches that a kernel hands over at once.
+/// Postings that a kernel hands over at once, at most.
 const OUT: usize = 128;
-/// Occurrences of a phrase's terms in one document that are looked at.
+/// Occurrences of a phrase's terms in one document that are read, at most.
 const OCCURRENCES_MAX: usize = 1 << 16;
 /// Memory that a reader reserves for its queries.
 pub struct Scratch {
     clauses_max: usize,
-    /// Two for each term of the largest query so far, one to find matches and one to score them; there is room for all, of
-    /// which no page is touched before.
+    /// Two leaves for each term of the largest query so far: one finds matches, the other scores
+    /// them. The room suffices for the largest query. Its pages are not touched before they are
+    /// needed.
     leaves: Vec<Leaf>,
-    /// What their lists are copied to, and behind all of them that of the last word of a phrase prefix.
+    /// Scratch memory of the leaves, to which lists are copied. After it comes that of a phrase
+    /// prefix's last word.
     words: Zeroed<AtomicU32>,
     patterns: PatternBits,
-    /// Where the terms of a phrase are in the current document.
+    /// The places of a phrase's terms in the current document.
     occurrences: Vec<Occurrence>,
-    /// A phrase in the current segment.
+    /// The phrase in the current segment.
     phrase: phrase::Phrase,
-    /// Documents that have all terms.
+    /// The candidates of an AND or a phrase that are verified together.
     candidate_check: rank::CandidateCheck,
-    /// What a fresh segment's documents have of several terms.
+    /// The frequencies of several terms in the documents of a fresh segment's window.
     tally: rank::Tally,
-    /// The scores of a window's documents, and their lengths if their segment has no array of them.
+    /// The scores of a window's documents.
     scores: Box<[f32]>,
+    /// The text's lengths in a window's documents, if their segment has no array of them.
     lengths: Box<[AtomicU16]>,
-    /// The same of another field than the text.
+    /// Like `lengths`, for a field other than the text.
     field_lengths: Box<[AtomicU16]>,
-    /// By node: what it matches in the current window.
+    /// For each node, the documents of the current window that it matches.
     windows: Vec<window::Bits>,
     pub(crate) weights: Weights,
     out: [u32; OUT],
@@ -93,7 +96,8 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Memory for queries of at most `clauses_max` clauses, over segments of at most `rows_max` rows.
+    /// Reserves memory for queries of at most `clauses_max` clauses, over segments of at most
+    /// `rows_max` rows.
     pub fn new(clauses_max: usize, rows_max: u32) -> Scratch {
         Scratch {
             clauses_max,
@@ -115,12 +119,12 @@ impl Scratch {
         }
     }
 
-    /// Clauses it is good for.
+    /// Returns the number of clauses that a query may have at most.
     pub fn clauses_max(&self) -> usize {
         self.clauses_max
     }
 
-    /// Prepares scratch memory for `query`.
+    /// Makes room for the leaves and windows of `query`.
     pub(crate) fn prepare(&mut self, query: &Query) {
         if self.leaves.len() < 2 * query.terms.len() {
             self.leaves.resize(2 * query.terms.len(), Leaf::default());
@@ -130,29 +134,29 @@ impl Scratch {
         }
     }
 
-    /// Makes ready for finding the best matches of `query`.
+    /// Computes the weights of `query`, before its best matches are searched for.
     pub fn weigh(&mut self, query: &Query, counts: &Counts, ranking: Ranking) {
         self.weights.fill(query, counts, ranking.parameters);
     }
 
-    /// Where the lengths of a field are put.
+    /// Returns the memory for a field's lengths.
     fn lengths(&self, field: FieldId) -> &[AtomicU16] {
         if field == FieldId::TEXT { &self.lengths } else { &self.field_lengths }
     }
 }
 
-/// How a query is to be evaluated.
+/// The settings of an evaluation.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Settings<'q> {
     /// The vector unit to use.
     pub level: Level,
-    /// The intersection algorithm; `None`: the planner's choice.
+    /// The intersection algorithm; `None` leaves it to the planner.
     pub algorithm: Option<Algorithm>,
-    /// Whether to go by windows, whatever the query's shape.
+    /// True to evaluate window by window, for queries of any shape.
     pub windows: bool,
-    /// Only documents with a lower sequence number (a cursor); `None`: all.
+    /// The cursor. Only documents with a lower sequence number match; `None` lets all match.
     pub before: Option<u64>,
-    /// What the query may cost.
+    /// The limits of the query's cost.
     pub limits: Limits<'q>,
 }
 
@@ -162,7 +166,7 @@ pub(crate) struct Evaluation<'a, C> {
     pub(crate) query: &'a Query,
     pub(crate) settings: Settings<'a>,
     pub(crate) scratch: &'a mut Scratch,
-    /// Where entries are copied of segments that the DRAM dictionary does not cover.
+    /// Copies of entries of segments that the DRAM dictionary does not cover.
     pub(crate) lent: &'a [EntryWords],
     /// The registered segments of this part.
     pub(crate) part: Window,
@@ -170,7 +174,7 @@ pub(crate) struct Evaluation<'a, C> {
     pub(crate) collector: C,
 }
 
-/// The scratch memory of a leaf.
+/// Returns the scratch memory of a leaf.
 #[inline(always)]
 fn words_of(words: &[AtomicU32], leaf: usize) -> &[AtomicU32] {
     &words[leaf * SCRATCH_WORDS..][..SCRATCH_WORDS]
@@ -181,23 +185,24 @@ struct Place<'a> {
     query: &'a Query,
     segment: Segment<'a>,
     context: Context<'a>,
-    /// The rank of the newest row, which bitmaps begin with.
+    /// The rank of the newest row. Bitmaps begin with it.
     base: u32,
-    /// Ranks below it are not to be seen: newer than the cursor.
+    /// The first visible rank. Documents of lower ranks are newer than the cursor.
     first: u32,
+    /// True if some of its documents are dead.
     has_dead: bool,
-    /// Everything from rank `first` on is the whole segment.
+    /// True if all rows of the registered segment are visible.
     whole: bool,
 }
 
 impl Place<'_> {
-    /// Whether the segment is being filled, or is not registered yet.
+    /// True if the segment is being filled, or is not registered yet.
     #[inline]
     fn is_fresh(&self) -> bool {
         self.context.extent.is_some()
     }
 
-    /// The greatest value that a row has in a field, in sortable form.
+    /// Returns the greatest value of a row in a field, in sortable form.
     fn last_value(&self, field: FieldId, kind: ValueKind, rank: u32) -> Option<u64> {
         if !self.is_fresh() {
             return self.segment.column(field, kind)?.of(rank).next_back();
@@ -209,7 +214,8 @@ impl Place<'_> {
 }
 
 impl<'a, C: Collector> Evaluation<'a, C> {
-    /// Runs until the collector is done or all segments are. `older` finds what the DRAM dictionary does not cover.
+    /// Evaluates until the collector or all segments are done. `older` finds entries that the DRAM
+    /// dictionary does not cover.
     pub(crate) fn run<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
         match Plan::of(self.query, self.settings.windows) {
             Plan::Nothing => {}
@@ -260,7 +266,7 @@ impl<C: Limit> Evaluation<'_, C> {
 }
 
 impl<'a, C> Evaluation<'a, C> {
-    /// The part of a segment that is to be seen, if any.
+    /// Returns the visible part of a segment, if any.
     fn place(&self, segment: Segment<'a>, fresh: bool) -> Option<Place<'a>> {
         let rows = segment.rows();
         let limit = match self.settings.before {
@@ -279,13 +285,13 @@ impl<'a, C> Evaluation<'a, C> {
         Some(Place { query: self.query, segment, context, base, first, has_dead, whole })
     }
 
-    /// What entries are read in.
+    /// Returns the memory from which entries are read.
     #[inline(always)]
     fn lists(&self) -> Lists<'a> {
         Lists { region: self.snapshot.memory().region(), lent: self.lent }
     }
 
-    /// Finds a term's entries in the DRAM dictionary; they are visited from the newest.
+    /// Finds a term's entries in the DRAM dictionary. They are visited from the newest.
     fn look_up(&mut self, term: usize) {
         let found = &self.query.terms[term];
         let entries = self.snapshot.entries(self.query.lookup(found), found.hash);
@@ -320,7 +326,8 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// The same for a row of a segment that is not being filled, which needs no place: all of its rows are visible.
+    /// Like [`offer`](Self::offer), for a row of a registered segment. It needs no place: all rows
+    /// are visible.
     #[inline]
     fn offer_registered(&mut self, id: SegmentId, row: u32) {
         let dead = self.snapshot.memory().has_dead() && {

@@ -1,4 +1,4 @@
-//! Why a document has the score that it has: a clause of the query, what it adds, and the clauses that it is made of.
+//! Explanations of scores: a clause of the query, its part of the score, and its subclauses.
 
 use std::fmt;
 
@@ -8,76 +8,79 @@ use crate::fade::Fading;
 use crate::query::Occur;
 use crate::rank::{Counts, Parameters};
 
-/// What a clause of a query adds to a document's score, and why.
+/// A clause's part of a document's score, and its reason.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explanation {
-    /// The clause, as the query language has it; of several clauses only that there are some.
+    /// The clause in the query language. A combination is abbreviated.
     pub clause: String,
-    /// What must be true of it for the clause that it is part of.
+    /// The part that the clause plays for its parent.
     pub occur: Occur,
-    /// Whether the document is what it asks for.
+    /// True if the document matches the clause.
     pub matches: bool,
-    /// What it adds: of the whole query the score, to the bit. Of several clauses, those added up in their order.
+    /// The clause's part of the score. For the whole query it is the score, to the bit. For a
+    /// combination it is the sum in the clauses' order.
     pub value: f32,
-    /// Why it adds so much.
+    /// The reason for the value.
     pub worth: Worth,
-    /// The clauses that it is made of.
+    /// Its subclauses.
     pub clauses: Vec<Explanation>,
 }
 
-/// Why a clause adds so much to a score.
+/// The reason for a clause's part of a score.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Worth {
-    /// It adds nothing: the document is not what it asks for, or must not be.
+    /// Nothing: the document does not match, or must not.
     Nothing,
-    /// The same for every document that matches.
+    /// A constant for every match.
     Constant,
-    /// By how often its terms occur.
+    /// The frequency of its terms.
     Frequency(Frequency),
-    /// What its clauses add.
+    /// The sum of its subclauses.
     Sum,
-    /// What its clause adds, this many times: it fades with the document's age.
+    /// The subclause's value, times this factor: it fades with the document's age.
     Faded(f32),
 }
 
-/// What BM25 makes a value of: `boost · idf · frequency / (frequency + k1 · (1 − b + b · length / average))`.
+/// The numbers in BM25,
+/// `boost · idf · frequency / (frequency + k1 · (1 − b + b · length / average))`.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Frequency {
-    /// How rare the term is, `ln(1 + (documents − n + ½) / (n + ½))`; of a phrase the sum for its terms.
+    /// The inverse document frequency, `ln(1 + (documents − n + ½) / (n + ½))`. For a phrase it is
+    /// the sum over its terms.
     pub idf: f64,
-    /// Documents that have any term of its field.
+    /// The number of documents that have any term of the field.
     pub documents: u64,
-    /// Of these, those with the term; of a phrase, with each of its terms.
+    /// The number of these documents with the term; for a phrase, with each of its terms.
     pub with_terms: Vec<u64>,
-    /// What the score is multiplied by.
+    /// The factor of the score.
     pub boost: f32,
-    /// How often it occurs in the document. An occurrence of a phrase that is moved counts for less.
+    /// The frequency in the document. A phrase's match with moved terms counts for less.
     pub frequency: f32,
-    /// How many terms the document has in its field.
+    /// The number of terms in the document's field.
     pub length: u32,
-    /// How many documents have on average.
+    /// The average length over all documents with the field.
     pub average: f64,
-    /// The ranking function's.
+    /// The parameters of BM25.
     pub parameters: Parameters,
 }
 
-/// What scores are computed from, and explained by.
+/// The data that scores are computed from and explained by.
 #[derive(Clone, Copy, Debug)]
 pub struct Scoring<'s> {
-    /// The names of fields.
+    /// The schema, for the names of fields.
     pub schema: &'s Schema,
-    /// How large the index is, and how many documents have each term.
+    /// The size of the index, and the number of documents with each term.
     pub counts: &'s Counts,
-    /// The ranking function's.
+    /// The parameters of BM25.
     pub parameters: Parameters,
-    /// How scores fade, if they do.
+    /// The fading of scores, if they fade.
     pub fading: Option<Fading>,
 }
 
 impl Explanation {
-    /// The same where what it adds has faded with the document's age.
+    /// Wraps the explanation in one of a score that has faded with the document's age.
     pub(crate) fn faded(self, fading: Fading, newest: Option<u64>) -> Explanation {
         Explanation {
             clause: self.clause.clone(),
@@ -89,7 +92,7 @@ impl Explanation {
         }
     }
 
-    /// Adds what it adds to a score, in the order in which that is done.
+    /// Adds the clause's part to a score, in the evaluators' order.
     pub(crate) fn add_to(&self, score: &mut f32) {
         match self.worth {
             Worth::Nothing => {}

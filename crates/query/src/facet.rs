@@ -1,8 +1,9 @@
-//! Facets: what the values of a field are, over all documents that a query matches.
+//! Facets: the distribution of a field's values, over all documents that a query matches.
 //!
-//! Matches are gone through once, window by window, whatever the number of facets: in a flushed segment their values are in
-//! [columns](spirit_index::column), in a fresh one in its rows' records. Keywords are counted by their number in the segment, and
-//! named when it ends. A document counts once for each bucket that it has values in.
+//! All facets share one pass over the matches, window by window. A flushed segment has their values
+//! in [columns](spirit_index::column), a fresh one in its rows' records. Keywords are counted by
+//! their number in the segment, and named when the segment ends. A document counts once for each
+//! bucket that it has values in.
 
 mod aggregation;
 mod digest;
@@ -20,35 +21,42 @@ use spirit_schema::{Calendar, Field, FieldKind, Schema};
 pub(crate) use aggregation::Aggregating;
 pub use aggregation::Aggregation;
 
-/// Values or buckets that one facet tells apart.
+/// Values or buckets of one facet, at most.
 pub const BUCKETS_MAX: usize = 1 << 20;
-/// Facets of one query.
+/// Facets of one query, at most.
 pub const FACETS_MAX: usize = 64;
 
-/// What is asked of the values of a field.
+impl Facet {
+    /// Facets of one query, at most.
+    pub const COUNT_MAX: usize = FACETS_MAX;
+    /// Values or buckets of one facet, at most.
+    pub const BUCKETS_MAX: usize = BUCKETS_MAX;
+}
+
+/// A question about the values of a field.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Facet {
-    /// The values that most documents have, of keywords, whole numbers and booleans.
+    /// The most frequent values, of keywords, whole numbers or booleans.
     Terms {
         /// The field's name.
         field: String,
-        /// How many values.
+        /// The number of values.
         top: usize,
     },
-    /// How many documents have numbers, or moments, from each multiple of a number to the next. Numbers of 2^63 times the interval and
-    /// more, either way, are in none.
+    /// The number of documents in each bucket of numbers or moments. Buckets begin at the multiples
+    /// of the interval. Numbers beyond 2^63 intervals from zero are in no bucket.
     Histogram {
         /// The field's name.
         field: String,
-        /// The number: above 0.
+        /// The width of a bucket, above 0.
         interval: f64,
     },
-    /// How many documents have moments in each stretch of time.
+    /// The number of documents in each interval of time.
     Dates {
         /// The field's name.
         field: String,
-        /// The stretches.
+        /// The interval.
         interval: DateInterval,
     },
     /// The least, the highest, the sum and the mean of numbers or moments.
@@ -56,111 +64,114 @@ pub enum Facet {
         /// The field's name.
         field: String,
     },
-    /// How many different values there are: exactly up to 16,384, above that within a percent or two.
+    /// The number of different values: exact up to 16,384, above that within a percent or two.
     Cardinality {
         /// The field's name.
         field: String,
     },
-    /// The numbers, or moments, below which this many percent of all are, nearly.
+    /// Percentiles of numbers or moments: below each is about this percentage of all.
     Percentiles {
         /// The field's name.
         field: String,
-        /// This many percent: from 0 to 100.
+        /// The percentages, from 0 to 100.
         at: Vec<f64>,
     },
 }
 
-/// A stretch of time.
+/// An interval of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateInterval {
-    /// This many milliseconds, above 0, counted from 1970.
+    /// A number of milliseconds, above 0. Intervals are counted from 1970.
     Milliseconds(i64),
-    /// One of the calendar's, in UTC.
+    /// A unit of the calendar, in UTC.
     Calendar(Calendar),
 }
 
-/// What the values of a field are.
+/// The answer to a [`Facet`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Aggregate {
-    /// Of [`Facet::Terms`].
+    /// The answer to [`Facet::Terms`].
     Terms(TopTerms),
-    /// Of [`Facet::Histogram`]: where buckets begin, ascending, with the documents in them. Empty ones are left out.
+    /// The answer to [`Facet::Histogram`]: the beginnings of buckets, ascending, with their
+    /// documents. Empty buckets are left out.
     Histogram(Vec<(f64, u64)>),
-    /// Of [`Facet::Dates`]: the same, in milliseconds since 1970.
+    /// The answer to [`Facet::Dates`]: like a histogram, in milliseconds since 1970.
     Dates(Vec<(i64, u64)>),
-    /// Of [`Facet::Stats`]; none if there are no values.
+    /// The answer to [`Facet::Stats`]; `None` if there are no values.
     Stats(Option<Summary>),
-    /// Of [`Facet::Cardinality`].
+    /// The answer to [`Facet::Cardinality`].
     Cardinality(u64),
-    /// Of [`Facet::Percentiles`]: each of them and the number; none if there are no values.
+    /// The answer to [`Facet::Percentiles`]: each percentage and its number; empty if there are no
+    /// values.
     Percentiles(Vec<(f64, f64)>),
 }
 
-/// The values that most documents have.
+/// The most frequent values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TopTerms {
-    /// Each value with the documents that have it, most first; of equals in the order of their bytes.
+    /// The values and their documents, most documents first. Ties are in the order of the values'
+    /// bytes.
     pub top: Vec<(String, u64)>,
-    /// The documents of all other values, one that has several of them as often.
+    /// The documents of all other values. A document counts once for each of its values.
     pub others: u64,
-    /// How many different values there are.
+    /// The number of different values.
     pub distinct: u64,
 }
 
-/// Numbers in short.
+/// A summary of numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// How many values there are.
+    /// The number of values.
     pub count: u64,
-    /// The least.
+    /// The least value.
     pub min: f64,
-    /// The highest.
+    /// The highest value.
     pub max: f64,
-    /// All together.
+    /// The sum.
     pub sum: f64,
 }
 
 impl Summary {
-    /// Their mean.
+    /// Returns the mean.
     pub fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }
 }
 
-/// A facet cannot be answered.
+/// The error of a facet that cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FacetError {
-    /// More facets are asked for at once than may be.
+    /// The query has too many facets.
     TooMany {
-        /// How many are asked for.
+        /// The number of facets.
         facets: usize,
-        /// How many may be: [`FACETS_MAX`].
+        /// The limit: [`FACETS_MAX`].
         max: usize,
     },
-    /// There is no such field.
+    /// The field does not exist.
     UnknownField {
         /// The name.
         field: String,
     },
-    /// The field's values are not such as the facet is about.
+    /// The facet does not suit the field's kind.
     Kind {
         /// The field.
         field: String,
         /// Its kind.
         kind: FieldKind,
-        /// What the facet is about.
+        /// The kinds that suit the facet.
         wanted: &'static str,
     },
-    /// An interval that is not above 0.
+    /// The interval is not above 0.
     Interval {
         /// The field.
         field: String,
     },
-    /// A percentile that is not from 0 to 100.
+    /// A percentile is not from 0 to 100.
     Percentile {
         /// The field.
         field: String,
@@ -193,7 +204,7 @@ impl fmt::Display for FacetError {
 impl Error for FacetError {}
 
 impl Facet {
-    /// The field's name.
+    /// Returns the field's name.
     pub fn field(&self) -> &str {
         match self {
             Facet::Terms { field, .. }
@@ -205,7 +216,7 @@ impl Facet {
         }
     }
 
-    /// The field, and what its values are; an error if the facet is not about such values.
+    /// Returns the field, and the kind of its values. Fails if the facet does not suit them.
     fn check<'s>(&self, schema: &'s Schema) -> Result<(&'s Field, ValueKind), FacetError> {
         let name = || self.field().to_owned();
         let found = schema.by_name(self.field());
@@ -229,7 +240,7 @@ impl Facet {
         }
     }
 
-    /// The kinds of values that it is about, which texts never are, and what they are called.
+    /// Returns the kinds of values that suit the facet, and their description. Text never does.
     fn wants(&self) -> (&'static [ValueKind], &'static str) {
         use ValueKind::{Boolean, Float, Integer, Keyword, Time};
         match self {
@@ -247,7 +258,8 @@ impl Facet {
     }
 }
 
-/// A value as a number, from its sortable form. Whole numbers of more than 53 bits are rounded.
+/// Converts a value from its sortable form to a number. Whole numbers of more than 53 bits are
+/// rounded.
 fn number_of(kind: ValueKind, sortable: u64) -> f64 {
     let bits = kind.from_sortable(sortable);
     match kind {

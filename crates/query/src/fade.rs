@@ -1,24 +1,26 @@
 //! Scores that fade with age: each half-life halves them.
 //!
-//! A document's age is counted from its newest moment in a field to when the first page was asked for. One whose moment is yet to come is as
-//! good as new; one without a moment is infinitely old. A factor is never above 1, so bounds of scores stay bounds.
+//! A document's age is the time from its newest moment in a field to the request for the first
+//! page. A moment in the future counts as now. A document without a moment is infinitely old. A
+//! factor is at most 1, so upper bounds of scores stay upper bounds.
 
 use spirit_index::ground::term::FieldId;
 use spirit_index::ground::values::ValueKind;
 
-/// How scores fade.
+/// The fading of scores with age.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fading {
     /// The field with the documents' moments.
     pub field: FieldId,
-    /// From when ages count: milliseconds since 1970.
+    /// The time that ages count from: milliseconds since 1970.
     pub now: i64,
-    /// Milliseconds in which a score is halved, from 1 on.
+    /// The time in which a score is halved: milliseconds, from 1 on.
     pub half_life: u64,
 }
 
 impl Fading {
-    /// What scores are multiplied by in a document whose newest moment is this one, in sortable form.
+    /// Returns the factor of scores in a document whose newest moment is `newest`, in sortable
+    /// form.
     pub(crate) fn factor(&self, newest: Option<u64>) -> f32 {
         let Some(newest) = newest else { return 0.0 };
         let newest = ValueKind::Time.from_sortable(newest).cast_signed();
@@ -26,7 +28,7 @@ impl Fading {
         (-age / self.half_life.max(1) as f64).exp2() as f32
     }
 
-    /// What is left of a score in such a document. A sum that is too large for a number fades too.
+    /// Returns a score after fading in such a document. An infinite sum fades too.
     pub(crate) fn faded(&self, score: f32, newest: Option<u64>) -> f32 {
         score.min(f32::MAX) * self.factor(newest)
     }

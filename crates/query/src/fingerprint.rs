@@ -1,7 +1,9 @@
-//! What tells one query from another in a few bits: a cursor has it, so that it is not taken for that of another query.
+//! Fingerprints of queries, in a few bits. A cursor has one, so that it is not used for another
+//! query.
 //!
-//! It is a hash of the tree as it is evaluated, so it does not matter whether a text or a program said it, nor in which process.
-//! Moments are left out, of which only the field counts: `at:>=now-1h` is another interval whenever it is asked again, and the same query.
+//! A fingerprint is a hash of the tree that is evaluated. So it does not depend on the process, nor
+//! on whether a text or a program made the query. Ranges of moments are left out, except for the
+//! field: `at:>=now-1h` is a new interval each time, but one query.
 
 use spirit_index::ground::term::{FieldId, hash_bytes};
 use spirit_index::ground::values::ValueKind;
@@ -9,12 +11,12 @@ use spirit_index::ground::values::ValueKind;
 use crate::pattern::{Edge, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Query};
 
-/// A hash of a query, and of what else tells one search from another.
+/// A hash of a query, and of other settings of a search.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fingerprint(u64);
 
 impl Fingerprint {
-    /// That of a query. It allocates nothing, and goes through the query once.
+    /// Returns the fingerprint of a query. Allocates nothing, and visits each node once.
     ///
     /// ```
     /// use spirit_query::{Clause, Fingerprint, Query};
@@ -30,13 +32,13 @@ impl Fingerprint {
         print
     }
 
-    /// The same of a search that a number tells from others.
+    /// Adds a number that distinguishes the search from others.
     pub fn and(mut self, number: u64) -> Fingerprint {
         self.add(number);
         self
     }
 
-    /// The first 32 bits of it.
+    /// Returns the first 32 bits.
     pub fn short(self) -> u32 {
         (self.0 >> 32) as u32
     }
@@ -59,7 +61,7 @@ impl Fingerprint {
         self.add(u64::from(node.at));
         self.add_kind(query, node.kind);
         for child in query.children(id) {
-            // Whether the root must match is the same to everybody.
+            // The root is left out: its role does not matter.
             self.add(1 + query.nodes[child as usize].occur as u64);
             self.add_node(query, child);
         }
@@ -177,7 +179,7 @@ mod tests {
             let built = Fingerprint::of(&Query::in_schema(&clause, &schema()).unwrap());
             assert_eq!(built, of(&clause.to_string()), "{clause}");
         }
-        // A process that is asked later, or elsewhere, has to say the same.
+        // Fingerprints are stable: a later process, or another one, computes this number too.
         assert_eq!(of("+sea sky^2 n:[1 TO 7]").short(), 3_849_953_053);
     }
 

@@ -1,9 +1,10 @@
 //! Fuzzy words: terms within a few edits of a word.
 //!
-//! Distances are computed row by row, a row for each character of the term, and only in the band that edits can make up for
-//! (Ukkonen, 1985). Terms come in their order, so what a term has in common with the one before it is not computed again: over a
-//! sorted dictionary this is the walk through its trie. A transposition counts once, and its characters are not edited
-//! further (optimal string alignment, as Lucene's and tantivy's automata have it).
+//! Distances are computed row by row, a row for each character of the term, and only in the band
+//! that edits can reach (Ukkonen, 1985). Terms come in ascending order, so rows for the prefix
+//! shared with the previous term are kept. Over a sorted dictionary this is a walk through its
+//! trie. A transposition counts once, and its characters are not edited again (optimal string
+//! alignment, like Lucene's and tantivy's automata).
 
 use spirit_index::ground::term::TERM_BYTES_MAX;
 
@@ -11,35 +12,37 @@ use crate::limits::DISTANCE_MAX;
 use crate::prefix_filter::{NONE, PrefixFilter};
 use crate::verdict::Verdict;
 
-/// How far from a word a fuzzy match may be.
+/// The conditions of a fuzzy match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fuzzy {
-    /// Characters inserted, left out or replaced at most: up to [`DISTANCE_MAX`].
+    /// Characters inserted, left out or replaced, at most. At most [`DISTANCE_MAX`].
     pub distance: u8,
-    /// Characters at the beginning that must be the same.
+    /// Characters at the beginning that must be equal.
     pub prefix_length: u8,
-    /// Whether two neighbours that change places count as one edit, not two.
+    /// True if two swapped neighbours count as one edit, not two.
     pub transpositions: bool,
 }
 
 impl Fuzzy {
-    /// This many edits anywhere, transpositions among them.
+    /// Allows this many edits anywhere, including transpositions.
     pub const fn within(distance: u8) -> Fuzzy {
         Fuzzy { distance, prefix_length: 0, transpositions: true }
     }
 }
 
 const REACH: usize = DISTANCE_MAX as usize;
-/// Distances of a row that matter: the others are further than [`DISTANCE_MAX`] by the difference of lengths alone.
+/// Distances of a row that matter. All others exceed [`DISTANCE_MAX`] by the difference of lengths
+/// alone.
 const BAND: usize = 2 * REACH + 1;
-/// Stands for every distance that is too large; larger ones can still be counted.
+/// A stand-in for every distance that is too large. Adding to it does not overflow.
 const FAR: u8 = u8::MAX / 2;
 
-/// The distances between the prefixes of a word and one prefix of a term, which has `i` characters: entry `e` is for the word's
-/// first `i + e - REACH`.
+/// The distances between the prefixes of a word and one prefix of a term, which has `i` characters.
+/// Entry `e` is for the word's first `i + e - REACH` characters.
 type Row = [u8; BAND];
 
-/// The characters of a word: how many, and which, by a bit that an edit sets or clears one of at most.
+/// The characters of a word: their number, and a set of bits. One edit sets at most one bit and
+/// clears at most one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Characters {
     count: u32,
@@ -48,7 +51,7 @@ struct Characters {
 
 impl Characters {
     fn of(text: &[u8]) -> Characters {
-        // A character is known by its first byte: different ones may be taken for the same.
+        // The first byte chooses a character's bit, so different characters may share one.
         text.iter().fold(Characters::default(), |found, byte| {
             let first = u64::from(byte & 0xC0 != 0x80);
             let which = found.which | first << (byte & 63);
@@ -57,7 +60,7 @@ impl Characters {
     }
 }
 
-/// A fuzzy word that is asked about terms, and what it keeps from one to the next.
+/// A fuzzy word that terms are tested with, and the state kept from one term to the next.
 #[derive(Debug)]
 pub(crate) struct FuzzyMatcher {
     fuzzy: Fuzzy,
@@ -65,14 +68,17 @@ pub(crate) struct FuzzyMatcher {
     word_len: usize,
     prefix: [u8; TERM_BYTES_MAX],
     prefix_bytes: usize,
-    /// The characters it has.
+    /// The word's characters.
     characters: Characters,
-    /// Of the last term: its bytes and characters, and where each of these ends; a row for each number of them.
+    /// The bytes of the last term.
     bytes: [u8; TERM_BYTES_MAX],
+    /// The characters of the last term.
     term: [char; TERM_BYTES_MAX],
+    /// The byte offset of the end of each character.
     ends: [u8; TERM_BYTES_MAX],
+    /// The row for each number of characters.
     rows: [Row; TERM_BYTES_MAX + 1],
-    /// Characters of which all this holds.
+    /// The number of characters for which all this is known.
     known: usize,
 }
 
@@ -95,7 +101,7 @@ impl Default for FuzzyMatcher {
 }
 
 impl FuzzyMatcher {
-    /// From now on terms near `word` are asked for; none if it is too long for a term.
+    /// Begins with another word, which terms are tested with. `None` if it is too long for a term.
     pub(crate) fn begin(&mut self, fuzzy: Fuzzy, word: &str) -> Option<()> {
         self.bytes.get(..word.len())?;
         let distance = fuzzy.distance.min(DISTANCE_MAX);
@@ -117,18 +123,19 @@ impl FuzzyMatcher {
         Some(())
     }
 
-    /// What all matches begin with.
+    /// Returns the prefix of all matches.
     pub(crate) fn prefix(&self) -> &[u8] {
         &self.prefix[..self.prefix_bytes]
     }
 
-    /// What the first bytes of all matches are like. A character that is not edited is at most as many places from where the word has it as
-    /// there are edits, and each that is takes one of them.
+    /// Returns the filter for the first bytes of all matches. A character that is not edited is at
+    /// most as many places from its place in the word as there are edits. Each edited one takes one
+    /// of them.
     pub(crate) fn prefix_filter(&self) -> PrefixFilter {
         let distance = self.fuzzy.distance as usize;
         let word = &self.word[..self.word_len];
         let mut prefix_filter = PrefixFilter::with_misses(distance as u32);
-        // A term that ends before the word does lacks as many characters as it has places less.
+        // A term that ends before the word does lacks as many characters as it is shorter.
         let end = |place| if place < word.len() { NONE } else { 0 };
         prefix_filter.push(&std::array::from_fn(end));
         for shift in 0..=2 * distance {
@@ -140,7 +147,8 @@ impl FuzzyMatcher {
         prefix_filter
     }
 
-    /// Whether a term is near enough by what characters it has, in whatever order: few others are.
+    /// True if a term may be near enough by its set of characters, in any order. Few other terms
+    /// pass.
     pub(crate) fn may_be_near(&self, term: &[u8]) -> bool {
         let [own, other] = [self.characters, Characters::of(term)];
         let edits = self.fuzzy.distance as u32;
@@ -149,7 +157,8 @@ impl FuzzyMatcher {
             && (other.which & !own.which).count_ones() <= edits
     }
 
-    /// Of a term's first `N` bytes, filled up with zeros: how many of them no match begins with, if that can be said.
+    /// Returns the number of bytes of `begins` with which no match begins, if known. `begins` has a
+    /// term's first `N` bytes, padded with zeros.
     pub(crate) fn rules_out<const N: usize>(&mut self, begins: &[u8; N]) -> Option<usize> {
         let len = N - begins.iter().rev().take_while(|byte| **byte == 0).count();
         let valid = begins[..len].utf8_chunks().next().map_or("", |chunk| chunk.valid());
@@ -159,7 +168,8 @@ impl FuzzyMatcher {
         if len == N || valid.len() < len {
             return None;
         }
-        // The zeros may be missing bytes, or this many of them as one likes the term's own: it has to be too far with each number.
+        // A zero is padding or the term's own byte. The term must be too far for each number of own
+        // zeros.
         for _ in len..N {
             if self.distance() <= self.fuzzy.distance {
                 return None;
@@ -172,7 +182,7 @@ impl FuzzyMatcher {
         None
     }
 
-    /// What it says of a term, which begins with the prefix.
+    /// Tests a term that begins with the prefix.
     pub(crate) fn test(&mut self, term: &[u8]) -> Verdict {
         let Ok(text) = std::str::from_utf8(term) else { return Verdict::No };
         if term.len() > TERM_BYTES_MAX {
@@ -184,7 +194,8 @@ impl FuzzyMatcher {
         if self.distance() <= self.fuzzy.distance { Verdict::Match } else { Verdict::No }
     }
 
-    /// Goes on to a term or to the beginning of one; if that is too far off, whatever follows, the bytes that tell.
+    /// Moves on to a term or to the beginning of one. If every continuation is too far, returns the
+    /// length of the prefix that shows it.
     fn go_on(&mut self, text: &str) -> Option<usize> {
         self.keep_common(text.as_bytes());
         let begin = self.end_of(self.known);
@@ -194,18 +205,18 @@ impl FuzzyMatcher {
         })
     }
 
-    /// How far the current term is.
+    /// Returns the distance of the current term.
     fn distance(&self) -> u8 {
         let entry = (self.word_len + REACH).checked_sub(self.known).filter(|entry| *entry < BAND);
         entry.map_or(FAR, |entry| self.rows[self.known][entry])
     }
 
-    /// The byte offset after the first `characters` of the last term.
+    /// Returns the byte offset after the first `characters` of the last term.
     fn end_of(&self, characters: usize) -> usize {
         characters.checked_sub(1).map_or(0, |last| self.ends[last] as usize)
     }
 
-    /// Forgets all but what the last term has in common with `term`.
+    /// Keeps only the state for the prefix that the last term shares with `term`.
     fn keep_common(&mut self, term: &[u8]) {
         let known = &self.bytes[..self.end_of(self.known)];
         let common = term.iter().zip(known).take_while(|(a, b)| a == b).count();
@@ -214,7 +225,7 @@ impl FuzzyMatcher {
         }
     }
 
-    /// One more character of the term; returns where it ends.
+    /// Appends a character of the term. Returns the byte offset of its end.
     fn push(&mut self, c: char) -> usize {
         let begin = self.end_of(self.known);
         let end = begin + c.len_utf8();
@@ -226,7 +237,8 @@ impl FuzzyMatcher {
         end
     }
 
-    /// How many characters of the word an entry of the row for `i` characters of the term is for.
+    /// Returns the number of the word's characters that an entry is for, in the row for `i`
+    /// characters of the term.
     fn of_word(&self, i: usize, entry: usize) -> Option<usize> {
         (i + entry).checked_sub(REACH).filter(|len| *len <= self.word_len)
     }
@@ -234,6 +246,7 @@ impl FuzzyMatcher {
     fn fill_row(&mut self) {
         let i = self.known;
         let mut row = [FAR; BAND];
+        // Invariant: the entries before have their distances, and so have the rows before.
         for entry in 0..BAND {
             let Some(j) = self.of_word(i, entry) else { continue };
             if j == 0 {
@@ -261,8 +274,8 @@ impl FuzzyMatcher {
         self.rows[i] = row;
     }
 
-    /// Whether no term that begins with the characters known is near enough. A transposition leads from the last row but one
-    /// to the next.
+    /// True if no term that begins with the known characters is near enough. A transposition leads
+    /// from the last row but one to the next.
     fn is_too_far(&self) -> bool {
         let nearest = |row: &Row| row.iter().copied().min().unwrap_or(FAR);
         let distance = self.fuzzy.distance;
@@ -276,7 +289,7 @@ pub(crate) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The distance by the whole table.
+    /// Returns the distance, by the whole table.
     pub(crate) fn naive(word: &str, term: &str, transpositions: bool) -> usize {
         let (a, b): (Vec<char>, Vec<char>) = (word.chars().collect(), term.chars().collect());
         let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
@@ -298,7 +311,8 @@ pub(crate) mod tests {
         table[a.len()][b.len()]
     }
 
-    /// What begins with the whole word may go on behind it, and a word that begins with a part of it is another.
+    /// A term that begins with the whole word may go on. A term that begins with a part of it is
+    /// another one.
     #[test]
     fn a_prefix_as_long_as_the_word_leaves_room_behind_it() {
         for prefix_length in [3, 4, 200] {
@@ -313,7 +327,8 @@ pub(crate) mod tests {
         }
     }
 
-    /// Of the zeros that fill up a beginning some may be the term's own: "é" and "é\0\0" are too far, and "é\0" is not.
+    /// Zeros after a beginning may be the term's own: "é" and "é\0\0" are too far, and "é\0" is
+    /// not.
     #[test]
     fn a_beginning_may_end_with_zeros_of_its_own() {
         let mut matcher = FuzzyMatcher::default();
@@ -325,7 +340,8 @@ pub(crate) mod tests {
     }
 
     proptest! {
-        /// Asked about sorted terms, and passing over what it says that nothing matches in, it finds what is near.
+        /// Over sorted terms, with skipping by its verdicts, the matcher finds all terms that are
+        /// near.
         #[test]
         fn it_finds_all_that_is_near(
             word in prop_oneof![3 => "[abé]{0,9}", 1 => "[abé\0]{0,9}"],

@@ -1,12 +1,13 @@
-//! Highlighting: what in a text a query found, and the parts of it that show that best.
+//! Highlighting: a query's matches in a text, and the passages that show them best.
 //!
-//! A [`Highlighter`] cuts the text into tokens as the index did, and marks those that the query asks for: terms and what its patterns
-//! match wherever they are, the terms of a phrase only where it matches, slop and all, and nothing of what stands under NOT. (So
-//! does Lucene's unified highlighter.) It looks at no list of the index and needs no positions there: a text that the query does
-//! not match can be marked too.
+//! A [`Highlighter`] cuts the text into tokens like the index, and marks those that the query asks
+//! for. Terms and the matches of patterns are marked everywhere. The terms of a phrase are marked
+//! only where it matches, including slop. Nothing under NOT is marked. (Lucene's unified
+//! highlighter does the same.) No list of the index is read, and no positions are needed. A text
+//! that the query does not match can be marked too.
 //!
-//! The work is linear in the text, up to [`Highlight::bytes_max`]; what comes behind that is shown, and not marked. All
-//! memory but that of snippets is kept from one text to the next.
+//! The work is linear in the text, up to [`Highlight::bytes_max`]. The rest of the text is shown,
+//! but not marked. All memory except that of snippets is reused for the next text.
 
 mod bounds;
 mod fragments;
@@ -28,10 +29,10 @@ use wanted::Wanted;
 
 pub use snippet::Snippet;
 
-/// The most snippets of one text.
+/// Snippets of one text, at most.
 pub const SNIPPETS_MAX: usize = 100;
 
-/// How texts are highlighted.
+/// The settings for highlighting texts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Highlight {
     characters: usize,
@@ -46,37 +47,41 @@ impl Default for Highlight {
 }
 
 impl Highlight {
-    /// About how many characters a snippet has. Default: 150. It is cut between sentences or words, so it is mostly somewhat
-    /// shorter, and longer only if a single marked word is. A text that is no longer is shown whole.
+    /// Snippets of a text, at most.
+    pub const SNIPPETS_MAX: usize = SNIPPETS_MAX;
+
+    /// Sets the approximate number of characters in a snippet. Default: 150. A snippet is cut
+    /// between sentences or words, so it is mostly somewhat shorter. It is longer only if a single
+    /// marked word is longer. A shorter text is shown whole.
     pub fn characters(mut self, characters: usize) -> Highlight {
         self.characters = characters.max(1);
         self
     }
 
-    /// How many snippets a text has at most, up to [`SNIPPETS_MAX`]. Default: 1.
+    /// Sets the maximal number of snippets of a text, up to [`SNIPPETS_MAX`]. Default: 1.
     pub fn snippets(mut self, snippets: usize) -> Highlight {
         self.snippets = snippets.clamp(1, SNIPPETS_MAX);
         self
     }
 
-    /// The same, as it was set.
+    /// Returns the maximal number of snippets.
     pub fn get_snippets(&self) -> usize {
         self.snippets
     }
 
-    /// Of how much of a text words are marked, in bytes. Default: 1 MiB.
+    /// Sets how many bytes of a text are searched for words to mark. Default: 1 MiB.
     pub fn bytes_max(mut self, bytes: usize) -> Highlight {
         self.bytes_max = bytes;
         self
     }
 
-    /// The same, as it was set.
+    /// Returns how many bytes of a text are searched.
     pub fn get_bytes_max(&self) -> usize {
         self.bytes_max
     }
 }
 
-/// Marks in texts what a query found there.
+/// A marker of a query's matches in texts.
 pub struct Highlighter {
     wanted: Wanted,
     tokenizer: Tokenizer,
@@ -85,20 +90,20 @@ pub struct Highlighter {
 }
 
 impl Highlighter {
-    /// A highlighter of what `query` asks for in `field`, whose texts `tokenizer` cuts. What is longer than the tokenizer takes is
-    /// marked up to there.
+    /// Returns a highlighter of `query` in `field`, whose texts `tokenizer` cuts. A text that is
+    /// longer than the tokenizer accepts is marked up to that limit.
     pub fn new(query: &Query, field: FieldId, tokenizer: Tokenizer, how: Highlight) -> Highlighter {
         let wanted = Wanted::of(query, field);
         Highlighter { wanted, tokenizer, marker: Marker::default(), how }
     }
 
-    /// The bytes of `text` that are marked, ascending; no two ranges touch.
+    /// Returns the marked bytes of `text`, as ascending ranges. No two ranges touch.
     pub fn marks(&mut self, text: &str) -> Vec<Range<usize>> {
         snippet::merged(self.mark(text).iter().map(|mark| mark.bytes.clone()))
     }
 
-    /// The parts of `text` that show best what was found in it, in the order of the text; its beginning if that is nothing.
-    /// Only a blank text has none.
+    /// Returns the passages of `text` that show the matches best, in the order of the text. Without
+    /// matches, returns its beginning. Only a blank text has none.
     pub fn snippets(&mut self, text: &str) -> Vec<Snippet> {
         let Highlight { characters, snippets, .. } = self.how;
         let marks = self.mark(text);

@@ -1,9 +1,9 @@
-//! Intervals of values, and the ranges of a query that are made of them.
+//! Intervals of values, and the ranges of a query, which consist of them.
 
 use spirit_index::ground::term::FieldId;
 use spirit_index::ground::values::ValueKind;
 
-/// Values from the first to the second.
+/// The values from the first to the second, both included.
 pub(crate) type Interval = (u64, u64);
 
 /// A range of a query.

@@ -1,9 +1,13 @@
 //! A leaf: one term of a query at work in one executor, segment after segment, newest first.
 //!
-//! A list comes as a sequence of *runs*, each ascending by rank: a flushed segment's list is one run where it
-//! lies; a fresh segment's is its buffer and then its blocks, copied (reversed) to the query's scratch memory when
-//! they are reached, a little at first and more and more, but for blocks that a query has no use for. So the same kernels work on
-//! both, and a query that stops early has copied little. A [packed](crate::packed) list is unpacked there block by block, those alone that are asked for.
+//! A list is read as a sequence of *runs*, each ascending by rank. A flushed segment's list is one
+//! run, in place. A fresh segment's list is its buffer and then its blocks. Their runs are copied,
+//! reversed, to the query's scratch memory when they are reached, each run larger than the one
+//! before. Blocks below the target are skipped. So one set of kernels serves both, and a query that
+//! stops early has copied little.
+//!
+//! A [packed](crate::packed) list is unpacked to scratch memory block by block, and only the blocks
+//! needed.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -21,18 +25,19 @@ use spirit_mem::{Region, Span};
 
 use crate::packed;
 
-/// The rank that stands for "no more": above every rank.
+/// The rank that means "no more": above every rank.
 pub(crate) const END: u32 = LOCAL_MAX + 1;
-/// Words of scratch memory a leaf needs: the largest block.
+/// Words of a leaf's scratch memory: the largest block.
 pub(crate) const SCRATCH_WORDS: usize = 1024;
-/// Words of a fresh list's first run behind its buffer; each one after it has twice as many.
+/// Words of a fresh list's first run behind its buffer. Each next run has twice as many.
 const RUN_WORDS_FIRST: usize = 64;
-/// Lines that its words lie on.
+/// Cache lines of the first run.
 const LINES_FIRST: usize = RUN_WORDS_FIRST / 16 + 1;
-/// Lines of the next block that are asked for while one is worked on; the processor sees the pattern then.
+/// Cache lines of the next block that are prefetched while one is read. The processor recognizes
+/// the pattern then.
 const LINES_AHEAD: usize = 8;
 
-/// Where a run lies.
+/// The place of a run.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Region(Span<AtomicU32>),
@@ -49,33 +54,36 @@ struct PackedAt {
     next: usize,
 }
 
-/// A term at work.
+/// A query's term, its entries, and its open list in the current segment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Leaf {
-    /// The term's entries in the segments of this part, and how many of them are still to be visited.
+    /// The term's entries in the segments of this part.
     entries: Source,
+    /// The number of entries not visited yet.
     pub(crate) left: usize,
-    /// Where its entries in older segments go on.
+    /// The place from which its entries in older segments are read next.
     pub(crate) older: OlderAt,
-    /// In the current segment: the current run and the place in it.
+    /// The current run in the current segment.
     place: Place,
+    /// The position in the current run.
     at: usize,
-    /// Blocks of a fresh list that are not used up, how many words of the newest of them are, and the length of the
-    /// next run.
+    /// The unread blocks of a fresh list.
     chain: Option<Chain>,
+    /// The words read of the newest of these blocks.
     used: usize,
+    /// The length of the next run, in words.
     run_words: usize,
     /// The list, if it is packed.
     packed: Option<PackedAt>,
     /// The entry of a registered list.
     pub(crate) entry: Entry,
-    /// Bitmap of the whole list, if it is dense.
+    /// The bitmap of the whole list, if it is dense.
     pub(crate) bits: Option<Span<AtomicU64>>,
     /// The maxima of its blocks, if it has any.
     maxima: Option<Span<AtomicU64>>,
-    /// Postings of the list: exact for a flushed one.
+    /// The number of its postings, exact for a flushed list.
     pub(crate) postings: u32,
-    /// The term's ordinal in the current segment, if the list says it.
+    /// The term's ordinal in the current segment, if the list has it.
     pub(crate) ordinal: Option<u32>,
 }
 
@@ -100,16 +108,16 @@ impl Default for Leaf {
     }
 }
 
-/// Where entries lie.
+/// The place of a leaf's entries.
 #[derive(Clone, Copy, Debug)]
 enum Source {
     /// In the DRAM dictionary.
     Dictionary(Entries),
-    /// Among those that were copied for the query: the first, and one past the last.
+    /// Among the entries copied for the query: the first, and one past the last.
     Lent(usize, usize),
 }
 
-/// What entries are read in.
+/// The memory from which entries are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Lists<'a> {
     pub(crate) region: &'a Region,
@@ -117,29 +125,29 @@ pub(crate) struct Lists<'a> {
     pub(crate) lent: &'a [EntryWords],
 }
 
-/// What leaves are read in.
+/// The memory from which leaves are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) lists: Lists<'a>,
     pub(crate) level: Level,
-    /// The current fresh segment, if it is one.
+    /// The current segment's extent, if it is fresh.
     pub(crate) extent: Option<Extent<'a>>,
 }
 
 impl Leaf {
-    /// The leaf of a term with these entries in the DRAM dictionary.
+    /// Returns the leaf of a term with these entries in the DRAM dictionary.
     pub(crate) fn new(entries: Entries) -> Leaf {
         let left = entries.len();
         Leaf { entries: Source::Dictionary(entries), left, ..Leaf::default() }
     }
 
-    /// Goes on with entries that were copied: those from `first` to `end`.
+    /// Continues with entries that were copied: those from `first` to before `end`.
     pub(crate) fn lend(&mut self, first: usize, end: usize) {
         let entries = Source::Lent(first, end);
         *self = Leaf { entries, left: end - first, older: self.older, ..Leaf::default() };
     }
 
-    /// The term's entries in the segments of this part.
+    /// Returns the term's entries in the segments of this part.
     #[inline(always)]
     pub(crate) fn entries<'a>(&self, lists: Lists<'a>) -> EntryList<'a> {
         match self.entries {
@@ -166,7 +174,7 @@ impl Leaf {
         let Some(ordinal) = extent.find(term, hash) else { return };
         self.ordinal = Some(ordinal);
         let list = extent.record(ordinal).list();
-        // Before the rest is read: it comes from the ingest role's core.
+        // Prefetched before the rest is read, since it comes from the ingest role's core.
         list.chain().prefetch(extent.area(), extent.blocks(), LINES_FIRST);
         let head: Head = list.read();
         for (to, from) in words.iter().zip(head.buffer[..head.buffered].iter().rev()) {
@@ -177,8 +185,8 @@ impl Leaf {
         self.postings = head.buffered as u32 + head.chain.postings();
     }
 
-    /// How many postings of ranks from `first` on the fresh list has that is open, which were visible before it was opened; none if
-    /// no fresh list is.
+    /// Counts the postings of the open fresh list from the rank `first` on, up to those visible
+    /// before it was opened. `None` if the segment is not fresh.
     pub(crate) fn count_fresh(&self, context: &Context<'_>, first: u32) -> Option<u32> {
         let extent = context.extent.as_ref()?;
         let Some(ordinal) = self.ordinal else { return Some(0) };
@@ -193,7 +201,7 @@ impl Leaf {
         let packed = segment.packed(entry);
         self.place = match packed {
             _ if entry.postings == 1 => Place::Entry(index),
-            // No block is unpacked before it is known which is asked for.
+            // No block is unpacked before one is asked for.
             Some(_) => Place::Scratch(0),
             None => Place::Region(flushed.list(entry)),
         };
@@ -206,7 +214,7 @@ impl Leaf {
         self.postings = entry.postings;
     }
 
-    /// Opens the term's list in a segment, if it has one there; newer segments are passed by.
+    /// Opens the term's list in a segment, if it has one there. Skips entries of newer segments.
     pub(crate) fn open_at(&mut self, lists: Lists<'_>, segment: &Segment<'_>) {
         let id = segment.id();
         self.close();
@@ -222,7 +230,8 @@ impl Leaf {
         }
     }
 
-    /// Whether the list that is open in a registered segment, whose newest row has the rank `base`, has a posting of rank `wanted`.
+    /// True if the open list has a posting of the rank `wanted`. The segment is registered, and
+    /// `base` is its newest row's rank.
     pub(crate) fn has(&self, context: &Context<'_>, base: u32, wanted: u32) -> bool {
         if let Some(bits) = self.bits {
             let (bits, bit) = (context.lists.region.view(bits), wanted.wrapping_sub(base) as usize);
@@ -238,7 +247,7 @@ impl Leaf {
         list.get(at).is_some_and(|word| rank(word.load(Relaxed)) == wanted)
     }
 
-    /// What is left of the current run.
+    /// Returns the rest of the current run.
     #[inline(always)]
     pub(crate) fn run<'a>(&self, context: &Context<'a>, words: &'a [AtomicU32]) -> &'a [AtomicU32] {
         let whole = match self.place {
@@ -249,7 +258,7 @@ impl Leaf {
         &whole[self.at..]
     }
 
-    /// The whole list, if it lies in one piece as it is and nothing of it was read.
+    /// Returns the whole list, if it is in one piece, in place.
     pub(crate) fn whole<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU32]> {
         match self.place {
             Place::Region(list) => Some(context.lists.region.view(list)),
@@ -258,12 +267,13 @@ impl Leaf {
         }
     }
 
-    /// The list, if it is packed.
+    /// Returns the list, if it is packed.
     pub(crate) fn packed(&self) -> Option<PackedList> {
         self.packed.map(|packed| packed.list)
     }
 
-    /// The whole list, if it lies in the region as it is; else it is packed, a single posting, a fresh one or none.
+    /// Returns the whole list, if it is unpacked and in the region. A single posting, a packed list
+    /// and a fresh one are not.
     pub(crate) fn list<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU32]> {
         match self.place {
             Place::Region(list) => Some(context.lists.region.view(list)),
@@ -271,7 +281,7 @@ impl Leaf {
         }
     }
 
-    /// The posting, if the list lies in its entry.
+    /// Returns the posting, if the list lies in its entry.
     pub(crate) fn single(&self, context: &Context<'_>) -> Option<u32> {
         match self.place {
             Place::Entry(index) => Some(self.entries(context.lists).single(index)[0].load(Relaxed)),
@@ -279,32 +289,32 @@ impl Leaf {
         }
     }
 
-    /// The maxima of the list's blocks, if it has any.
+    /// Returns the maxima of the list's blocks, if it has any.
     pub(crate) fn maxima<'a>(&self, context: &Context<'a>) -> Option<&'a [AtomicU64]> {
         self.maxima.map(|maxima| context.lists.region.view(maxima))
     }
 
-    /// The term's ordinal in the current segment; none if that is not known.
+    /// Returns the term's ordinal in the current segment; `None` if it is unknown.
     pub(crate) fn ordinal(&self, context: &Context<'_>) -> Option<u32> {
         let Place::Region(list) = self.place else { return self.ordinal };
-        // It stands before the list.
+        // The ordinal stands before the list.
         let before = context.lists.region.view(Span::<AtomicU32>::new(list.start() - 4, 1));
         Some(before[0].load(Relaxed))
     }
 
-    /// Goes on by `count` words of the current run.
+    /// Advances by `count` words of the current run.
     #[inline(always)]
     pub(crate) fn advance(&mut self, count: usize) {
         self.at += count;
     }
 
-    /// Fetches the next run; says whether there is one.
+    /// Fetches the next run. Returns false if there are no more.
     #[inline]
     pub(crate) fn refill(&mut self, context: &Context<'_>, words: &[AtomicU32]) -> bool {
         self.refill_from(context, words, 0)
     }
 
-    /// The same, but that runs may be left out that have no rank at or behind `target`.
+    /// Like [`refill`](Self::refill), but may skip runs without a rank from `target` on.
     pub(crate) fn refill_from(
         &mut self,
         context: &Context<'_>,
@@ -338,8 +348,8 @@ impl Leaf {
         true
     }
 
-    /// Sets the bits of its ranks from `start` on, as far as there are bits. `base` is the rank that bitmaps begin with, and
-    /// `start` a multiple of 64 from it.
+    /// Sets the bits of the list's ranks from `start` on, up to the end of `bits`. `base` is the
+    /// rank of a bitmap's first bit, and `start` is a multiple of 64 from it.
     pub(crate) fn add_to(
         &mut self,
         context: &Context<'_>,
@@ -352,6 +362,7 @@ impl Leaf {
             let dense = context.lists.region.view(dense);
             return spirit_kernel::or_bits(context.level, dense, (start - base) as usize, bits);
         }
+        // Terminates: each round takes a run, until one reaches past `bits` or the list ends.
         loop {
             let run = self.run(context, words);
             let used = spirit_kernel::set_bits(context.level, run, start, bits);
@@ -362,7 +373,7 @@ impl Leaf {
         }
     }
 
-    /// The first rank at or after `target`, or [`END`].
+    /// Returns the first rank from `target` on, or [`END`].
     #[inline]
     pub(crate) fn seek(&mut self, context: &Context<'_>, words: &[AtomicU32], target: u32) -> u32 {
         loop {
@@ -380,7 +391,8 @@ impl Leaf {
 }
 
 impl PackedAt {
-    /// Unpacks the next block that may have a rank at or behind `target`; returns its postings.
+    /// Unpacks the next block that may contain a rank from `target` on. Returns the number of its
+    /// postings.
     fn unpack(&mut self, context: &Context<'_>, words: &[AtomicU32], target: u32) -> Option<usize> {
         let (region, level) = (context.lists.region, context.level);
         let block = self.list.block_of(region, level, self.next, target)?;

@@ -1,8 +1,9 @@
 //! The query language and its evaluators.
 //!
-//! [`Parser`] makes a [`Query`] of text; [`newest`] and [`count`] evaluate it over a snapshot. Evaluators know
-//! segments as a snapshot shows them, never the writer. They allocate nothing once a query, a [`Scratch`] and
-//! a list of hits exist. A [`Highlighter`] says where in a text a query's matches are.
+//! [`Parser`] makes a [`Query`] of text; [`newest`] and [`count`] evaluate it over a snapshot.
+//! Evaluators know segments as a snapshot shows them, never the writer. They allocate nothing once
+//! a query, a [`Scratch`] and a list of hits exist. A [`Highlighter`] finds a query's matches in a
+//! text.
 #![forbid(unsafe_code)]
 
 mod clause;
@@ -92,8 +93,8 @@ pub fn newest(
     run(snapshot, query, settings, scratch, Newest { hits, end, executor }, older).map(drop)
 }
 
-/// Offers to `top` the matches in `executor`'s snapshot that may be among the best. The memory has
-/// [weighed](Scratch::weigh) the query; nothing is found by a query that it has not.
+/// Offers to `top` the matches in `executor`'s snapshot that may be among the best. `scratch` must
+/// have [weighed](Scratch::weigh) the query; otherwise nothing is found.
 pub fn best(
     snapshot: Snapshot<'_>,
     query: &Query,
@@ -119,7 +120,8 @@ pub fn best(
     done
 }
 
-/// Offers to `first` the matches in `executor`'s snapshot that may be among the first in the order of a field's values.
+/// Offers to `first` the matches in `executor`'s snapshot that may be among the first in the order
+/// of a field's values.
 pub fn sorted(
     snapshot: Snapshot<'_>,
     query: &Query,
@@ -138,7 +140,8 @@ pub fn sorted(
     evaluate(snapshot, query, settings, scratch, sorting, sort).map(drop)
 }
 
-/// How a query is evaluated in a snapshot. The names of fields are those of `schema`.
+/// Returns the plan by which a query is evaluated in a snapshot. Fields have their names in
+/// `schema`.
 pub fn survey(
     snapshot: Snapshot<'_>,
     query: &Query,
@@ -153,8 +156,8 @@ pub fn survey(
     Ok(plan.expect("it was surveyed"))
 }
 
-/// Why the document with this key has its score; none if `snapshot` has no such document. The memory has
-/// [weighed](Scratch::weigh) the query by the same counts and parameters.
+/// Explains the score of the document with a key; `None` if `snapshot` has no such document.
+/// `scratch` must have [weighed](Scratch::weigh) the query by these counts and parameters.
 pub fn explain(
     snapshot: Snapshot<'_>,
     query: &Query,
@@ -173,7 +176,7 @@ pub fn explain(
     done.map(|()| found)
 }
 
-/// The exact number of matches in a snapshot.
+/// Counts the matches in a snapshot exactly.
 pub fn count(
     snapshot: Snapshot<'_>,
     query: &Query,
@@ -184,8 +187,8 @@ pub fn count(
     run(snapshot, query, settings, scratch, Count::default(), older).map(|count| count.0)
 }
 
-/// The same where `older` finds the entries of segments that the DRAM dictionary does not cover: nothing else differs, so
-/// that is what a comparison of both measures.
+/// Like [`count`], but `older` finds the entries of segments that the DRAM dictionary does not
+/// cover. Nothing else differs, so a benchmark of both compares the ways of finding entries.
 pub fn count_finding(
     snapshot: Snapshot<'_>,
     query: &Query,
@@ -219,7 +222,7 @@ fn evaluate<C>(
     assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
     scratch.prepare(query);
     let part = snapshot.covered();
-    // Apart from the rest, which is written while it is read.
+    // Moved out, since evaluators read it while they write the rest of the scratch memory.
     let lent = std::mem::take(&mut scratch.lent);
     let places = lent.places();
     let meter = Meter::new(settings.limits);

@@ -1,30 +1,33 @@
-//! What a query may cost: whatever is asked, it ends in time.
+//! Limits of a query's cost: every query ends in time.
 //!
-//! An evaluation takes many small steps, each with a bounded cost, and between them looks whether it may go on: at the clock and
-//! at whether somebody cancelled it, every few of them; at how many terms its patterns stand for, each time.
+//! An evaluation takes many small steps, each with a bounded cost. Every few steps it checks the
+//! clock and the cancel flag. Each term that a pattern matches is checked against the limit of
+//! expansions.
 
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-/// Terms that the patterns of one query stand for at most, counted in each segment, unless set otherwise.
+/// Terms that the patterns of one query match, at most, unless set otherwise. A term counts in each
+/// segment.
 pub const EXPANSIONS_MAX: u32 = 1 << 20;
-/// Bytes that all facets of one query take for what they tell apart, unless set otherwise.
+/// Bytes that all facets of one query take for their values and buckets, at most, unless set
+/// otherwise.
 pub const FACET_BYTES_MAX: usize = 256 << 20;
-/// The most edits of a fuzzy word.
+/// Edits of a fuzzy word, at most.
 pub const DISTANCE_MAX: u8 = 2;
-/// Steps between two looks at the clock.
+/// Steps between two checks of the clock.
 const STEPS: u32 = 32;
 
-/// How much a query may cost.
+/// The limits of a query's cost.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'q> {
-    /// When it must have ended.
+    /// The time at which the query ends at the latest.
     pub deadline: Option<Instant>,
-    /// It ends soon after this is set.
+    /// A flag that ends the query soon after it is set.
     pub cancelled: Option<&'q AtomicBool>,
-    /// Terms that its patterns may stand for, counted in each segment.
+    /// Terms that its patterns may match. A term counts in each segment.
     pub expansions: u32,
     /// Bytes that its facets may take.
     pub facet_bytes: usize,
@@ -41,27 +44,27 @@ impl Default for Limits<'_> {
     }
 }
 
-/// Why a query was ended before it had its answer.
+/// The reason why a query ended without its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stop {
-    /// Its time was up.
+    /// The deadline has passed.
     TimedOut,
-    /// It was cancelled.
+    /// The query was cancelled.
     Cancelled,
-    /// One of its facets tells more values or buckets apart than it may.
+    /// One of its facets has too many values or buckets.
     Buckets {
-        /// How many it may.
+        /// The limit.
         max: usize,
     },
-    /// What its facets tell apart takes more memory than it may.
+    /// Its facets take too much memory.
     Memory {
-        /// How many bytes it may take.
+        /// The limit in bytes.
         max: usize,
     },
-    /// Its patterns stand for more terms than they may.
+    /// Its patterns match too many terms.
     Expansions {
-        /// How many they may.
+        /// The limit.
         max: u32,
     },
 }
@@ -91,7 +94,7 @@ impl fmt::Display for Stop {
 
 impl std::error::Error for Stop {}
 
-/// What an evaluation has cost.
+/// The cost of an evaluation so far.
 #[derive(Debug)]
 pub(crate) struct Meter<'q> {
     limits: Limits<'q>,
@@ -102,19 +105,19 @@ pub(crate) struct Meter<'q> {
 
 impl<'q> Meter<'q> {
     pub(crate) fn new(limits: Limits<'q>) -> Meter<'q> {
-        // An evaluation that begins late does not begin.
+        // The first step checks the limits, so an evaluation that begins too late ends at once.
         let mut meter = Meter { limits, steps: STEPS - 1, expansions: 0, stop: None };
         meter.step();
         meter
     }
 
-    /// One step more; says whether it may be taken.
+    /// Counts a step. Returns false if the evaluation must end.
     #[inline]
     pub(crate) fn step(&mut self) -> bool {
         self.steps(1)
     }
 
-    /// This many at once: of what one step would be too little for.
+    /// Counts several steps at once, for work that one step does not cover.
     #[inline]
     pub(crate) fn steps(&mut self, count: usize) -> bool {
         self.steps = self.steps.saturating_add(count as u32);
@@ -134,7 +137,7 @@ impl<'q> Meter<'q> {
         }
     }
 
-    /// One more term that a pattern stands for; says whether it may.
+    /// Counts a term that a pattern matches. Returns false if the evaluation must end.
     pub(crate) fn expand(&mut self) -> bool {
         self.expansions += 1;
         if self.expansions > self.limits.expansions {
@@ -143,13 +146,13 @@ impl<'q> Meter<'q> {
         self.step()
     }
 
-    /// Whether the evaluation has to end.
+    /// True if the evaluation must end.
     #[inline(always)]
     pub(crate) fn has_stopped(&self) -> bool {
         self.stop.is_some()
     }
 
-    /// Why it had to, if it had.
+    /// Returns the reason why it had to end, if it had.
     pub(crate) fn stop(&self) -> Option<Stop> {
         self.stop
     }

@@ -1,4 +1,5 @@
-//! Packed lists at work: the current block is unpacked to scratch memory that the leaf owns, and is a run like any other.
+//! Reading packed lists: the current block is unpacked to the leaf's scratch memory, and is a run
+//! like any other.
 //!
 //! | words of the scratch memory | |
 //! |---|---|
@@ -7,7 +8,8 @@
 //! | 129 | how many postings it has |
 //! | 130 | where their positions begin |
 //!
-//! So anyone who looks at a list twice, to score what it has found there, finds the block as it was left.
+//! A block stays unpacked, so a second look at the list, to score a match, does not unpack it
+//! again.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,7 +33,7 @@ pub(crate) struct Blocks<'l> {
 }
 
 impl<'l> Blocks<'l> {
-    /// The blocks of a list, none of which is unpacked in `words` yet.
+    /// Begins with a list of which no block is unpacked in `words`.
     pub(crate) fn begin(
         list: PackedList,
         region: &'l Region,
@@ -42,7 +44,7 @@ impl<'l> Blocks<'l> {
         Blocks { list, region, level, words }
     }
 
-    /// The same list again, as `words` have it.
+    /// Continues with the list's block that `words` has.
     pub(crate) fn resume(
         list: PackedList,
         region: &'l Region,
@@ -52,7 +54,7 @@ impl<'l> Blocks<'l> {
         Blocks { list, region, level, words }
     }
 
-    /// The postings of a block.
+    /// Returns the postings of a block. Unpacks it, unless it is the current one.
     pub(crate) fn block(&self, number: usize) -> Run<'l> {
         if self.words[NUMBER].load(Relaxed) != number as u32 + 1 {
             let Unpacked { count, positions_at } =
@@ -65,7 +67,7 @@ impl<'l> Blocks<'l> {
         &self.words[..count.min(PACKED_BLOCK)]
     }
 
-    /// Where the posting at a rank is in its document; nowhere if there is none.
+    /// Returns the positions of the posting at a rank; empty if there is no such posting.
     pub(crate) fn positions(&self, wanted: u32) -> PositionIter<'l> {
         let run = self.block_of(0, wanted).map_or(&[][..], |block| self.block(block));
         let at = seek(self.level, run, 0, wanted);
@@ -77,18 +79,18 @@ impl<'l> Blocks<'l> {
         self.list.positions(self.region, at).of_last(&postings[..count])
     }
 
-    /// The first block from `from` on that may have a rank at or behind `target`.
+    /// Returns the first block from `from` on that may have a rank from `target` on.
     pub(crate) fn block_of(&self, from: usize, target: u32) -> Option<usize> {
         self.list.block_of(self.region, self.level, from, target)
     }
 
-    /// The rank of a block's last posting, if the list has several blocks.
+    /// Returns the rank of a block's last posting, if the list has several blocks.
     pub(crate) fn last_rank(&self, number: usize) -> Option<u32> {
         let last = self.list.lasts(self.region).get(number)?;
         Some(rank(last.load(Relaxed)))
     }
 
-    /// The lowest rank that a block may begin with.
+    /// Returns a lower bound on the ranks of a block.
     pub(crate) fn first_rank(&self, number: usize) -> u32 {
         self.list.first_rank(self.region, number)
     }
@@ -109,7 +111,7 @@ pub(crate) fn unpack(
     unpacked
 }
 
-/// Sets the bits of a whole list; `base` is the rank of the first.
+/// Sets the bits of a whole list. `base` is the rank of the first bit.
 pub(crate) fn add_all(
     list: PackedList,
     region: &Region,

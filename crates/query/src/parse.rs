@@ -1,7 +1,8 @@
 //! The query language, and its parser.
 //!
-//! Recursive descent with a depth limit. Words go through the index's own analyzer, so `Don't` asks for what was indexed for it;
-//! a word that has several terms asks for them as a phrase. `AND` binds more tightly than standing side by side, and that more tightly than `OR`.
+//! Recursive descent with a depth limit. Words go through the index's own analyzer, so `Don't`
+//! finds its indexed terms. A word with several terms is a phrase of them. `AND` binds more tightly
+//! than juxtaposition, and that more tightly than `OR`.
 //!
 //! ```text
 //! query   = or
@@ -9,24 +10,29 @@
 //! clauses = and { and }
 //! and     = clause { ("AND" | "&&") clause }
 //! clause  = [ "+" | "-" | "NOT" | "!" ] primary [ "^" number | "^=" number ]
-//! primary = [ field ":" ] ( group | phrase | word | "*" ) | field ":" ( range | set ) | "key" ":" value
+//! primary = [ field ":" ] ( group | phrase | word | "*" )
+//!         | field ":" ( range | set )
+//!         | "key" ":" value
 //! range   = ( "[" | "{" ) end "TO" end ( "]" | "}" ) | ( ">" | ">=" | "<" | "<=" ) value
 //! end     = value | "*"
 //! set     = "IN" "[" { value } "]"
 //! group   = "(" or ")" [ "~" number ]
 //! phrase  = '"' words '"' [ "~" number | "*" ]
-//! word    = characters, `\` before one that stands for itself; with "*" or "?" a pattern; [ "~" [ number ] ]
+//! word    = characters, `\` before one that stands for itself; with "*" or "?" a pattern;
+//!           [ "~" [ number ] ]
 //! ```
 //!
-//! A `value` is a word, or a text in quotation marks; in a field of numbers, moments or truth one that [its kind](spirit_schema::typed) has. `[`
-//! and `]` are ends that belong to the range, `{` and `}` are not. `field:*` asks for any value.
+//! A `value` is a word, or a text in quotation marks. In a field of numbers, moments or booleans it
+//! is written as [its kind](spirit_schema::typed) requires. `[` and `]` are ends that belong to the
+//! range, `{` and `}` do not. `field:*` finds any value.
 //!
-//! `^2` multiplies a clause's score, `^=2` makes it 2. `(a b c)~2` asks for two of the three, `"a b"~3` for words moved by three
-//! places at most, `word~1` for words within one edit (`word~`: two). The last word of `"a b"*` is a prefix.
+//! `^2` multiplies a clause's score, and `^=2` makes it 2. `(a b c)~2` finds two of the three.
+//! `"a b"~3` finds words moved by at most three places. `word~1` finds words within one edit,
+//! `word~` within two. The last word of `"a b"*` is a prefix.
 //!
-//! **Strict and lenient.** A strict parser stops at the first thing that it cannot understand and says where it is and what was
-//! expected. A lenient one never fails: it goes on as if the thing were not there, or were a word, and returns the same errors
-//! as warnings. It is for what people type.
+//! **Strict and lenient.** A strict parser stops at the first error, and returns its place and what
+//! was expected. A lenient one never fails. It skips an erroneous part, or takes it as a word, and
+//! returns the errors as warnings. It is for text that people type.
 
 mod grammar;
 mod range;
@@ -45,24 +51,24 @@ use crate::problem::Problem;
 use crate::query::{Query, TooLarge};
 use grammar::Run;
 
-/// What two neighbouring words without an operator mean.
+/// The meaning of two neighbouring words without an operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Operator {
-    /// Either.
+    /// One of them suffices.
     #[default]
     Or,
-    /// Both.
+    /// Both must match.
     And,
 }
 
-/// The text is no query.
+/// The error of a text that is not a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The column at fault, in characters, from 1.
+    /// The column of the error, in characters, from 1.
     pub column: usize,
-    /// The byte at fault, from 0.
+    /// The byte offset of the error, from 0.
     pub offset: usize,
-    /// What was wrong.
+    /// The problem.
     pub problem: Problem,
 }
 
@@ -74,20 +80,21 @@ impl fmt::Display for ParseError {
 
 impl std::error::Error for ParseError {}
 
-/// Parses queries for an index.
+/// A parser of queries for an index.
 pub struct Parser {
     schema: Arc<Schema>,
-    /// One for each analyzer that some field has.
+    /// A tokenizer for each analyzer of a field.
     tokenizers: Vec<Tokenizer>,
     text_bytes_max: usize,
     operator: Operator,
     has_positions: bool,
-    /// A word without its escapes; as long as a query text at most.
+    /// A buffer for a word without its escapes, at most as long as a query's text.
     word: String,
 }
 
 impl Parser {
-    /// A parser of texts of at most this many bytes, for documents with the fields of `schema`.
+    /// Returns a parser of texts of at most `text_bytes_max` bytes, for documents with the fields
+    /// of `schema`.
     pub fn new(schema: Arc<Schema>, text_bytes_max: usize, operator: Operator) -> Parser {
         let mut parser = Parser {
             schema: schema.clone(),
@@ -101,7 +108,8 @@ impl Parser {
         parser
     }
 
-    /// For an index that does not know where in a document its terms are: a word that has several asks for all of them.
+    /// Adapts the parser to an index without positions. A word with several terms requires all of
+    /// them, in any place.
     pub fn without_positions(mut self) -> Parser {
         self.has_positions = false;
         self
@@ -112,7 +120,7 @@ impl Parser {
         self.operator = operator;
     }
 
-    /// From now on fields are those of `schema`, which has grown.
+    /// Replaces the schema by `schema`, which has grown.
     pub fn renew(&mut self, schema: Arc<Schema>) {
         for field in schema.fields() {
             let FieldKind::Text(analyzer) = field.kind else { continue };
@@ -123,12 +131,12 @@ impl Parser {
         self.schema = schema;
     }
 
-    /// The fields that it knows.
+    /// Returns the schema of the fields known.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    /// Parses `text` into `query`, whose memory is used again. Empty text matches nothing.
+    /// Parses `text` into `query`, whose memory is reused. An empty text matches nothing.
     pub fn parse_into(&mut self, text: &str, query: &mut Query) -> Result<(), ParseError> {
         let mut run = Run::new(self, text, query, None);
         let parsed = run.fits().and_then(|()| run.query());
@@ -140,14 +148,15 @@ impl Parser {
         })
     }
 
-    /// The same, but whatever cannot be understood is passed over, or taken as words; returns what that was, the first 64 things of it.
+    /// Like [`parse_into`](Self::parse_into), but skips errors, or takes them as words. Returns the
+    /// errors, at most 64.
     pub fn parse_lenient_into(&mut self, text: &str, query: &mut Query) -> Vec<ParseError> {
         let mut warnings = Vec::new();
         let mut run = Run::new(self, text, query, Some(&mut warnings));
         let parsed = run.fits().and_then(|()| run.query());
         let offset = run.at;
         if let Err(problem) = parsed {
-            // A query that is too large keeps its clauses so far; a text that is too long has none.
+            // A query that is too large keeps its clauses so far. A text that is too long has none.
             warnings.truncate(WARNINGS_MAX - 1);
             warnings.push(ParseError::new(text, offset, problem));
         }
@@ -161,7 +170,7 @@ impl Parser {
         self.parse_into(text, &mut query).map(|()| query)
     }
 
-    /// The same, leniently.
+    /// Like [`parse`](Self::parse), but lenient.
     pub fn parse_lenient(&mut self, text: &str) -> (Query, Vec<ParseError>) {
         let mut query = Query::new();
         let warnings = self.parse_lenient_into(text, &mut query);
@@ -176,9 +185,9 @@ impl ParseError {
     }
 }
 
-/// Things that a lenient parser names of one text: where there are more, nobody reads them.
+/// Warnings of a lenient parser for one text, at most: nobody reads more.
 const WARNINGS_MAX: usize = 64;
-/// Bytes that a word has room for before there must be more.
+/// Bytes of a word that there is room for at first.
 const WORD_BYTES: usize = 1024;
 
 impl From<TooLarge> for Problem {

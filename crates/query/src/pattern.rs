@@ -1,8 +1,10 @@
-//! Patterns: prefixes, wildcards, fuzzy words and ranges of words, which stand for all terms of a field that they match.
+//! Patterns: prefixes, wildcards, fuzzy words and ranges of words, which stand for all terms of a
+//! field that they match.
 //!
-//! Anyone who has terms in their order asks a [`Matcher`] about one after another, from [`Matcher::first`] on. Its verdict may pass
-//! over many at once: behind a prefix nothing matches, and a fuzzy word's distance can only grow with what follows a prefix
-//! that is too far off already. Characters are Unicode's, as people count them who type `?`.
+//! A caller with terms in ascending order tests them with a [`Matcher`], from [`Matcher::first`]
+//! on. A [`Verdict`] may rule out many terms at once. Nothing matches behind a prefix. A fuzzy
+//! word's distance cannot shrink behind a prefix that is too far already. Characters are Unicode's,
+//! as people who type `?` count them.
 
 use std::ops::{Bound, RangeBounds};
 
@@ -10,32 +12,33 @@ use crate::fuzzy::{Fuzzy, FuzzyMatcher};
 use crate::prefix_filter::PrefixFilter;
 use crate::verdict::Verdict;
 
-/// What a pattern is.
+/// The kind of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatternKind {
     /// Terms that begin with these bytes.
     Prefix,
-    /// Terms that `*` (any characters), `?` (one character), `\` (the next one itself) and others, themselves, make up.
+    /// Terms of a wildcard pattern: `*` is any characters, `?` one character, `\` escapes the next
+    /// one.
     Wildcard,
-    /// Terms that this many edits lead to.
+    /// Terms within some edits.
     Fuzzy(Fuzzy),
-    /// Terms between two, which lie one behind the other: the first has `split` bytes.
+    /// Terms between two terms, whose bytes are concatenated. The first one has `split` bytes.
     Range { from: Edge, to: Edge, split: u32 },
 }
 
-/// Where a range of words begins or ends.
+/// An end of a range of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
-    /// Nowhere.
+    /// No bound.
     Open,
-    /// With a word that belongs to it.
+    /// A word that belongs to the range.
     Included,
-    /// With one that does not.
+    /// A word that does not belong to the range.
     Excluded,
 }
 
 impl Edge {
-    /// The edge with its word.
+    /// Returns the bound of the edge with its word.
     pub(crate) fn at<T: ?Sized>(self, word: &T) -> Bound<&T> {
         match self {
             Edge::Open => Bound::Unbounded,
@@ -45,7 +48,7 @@ impl Edge {
     }
 }
 
-/// A pattern that is asked about terms in their order.
+/// A pattern that terms are tested with, in their order.
 pub(crate) enum Matcher<'p> {
     Prefix(&'p [u8]),
     Wildcard { pattern: &'p [u8], literal: usize },
@@ -54,7 +57,8 @@ pub(crate) enum Matcher<'p> {
 }
 
 impl<'p> Matcher<'p> {
-    /// The matcher of a pattern; `fuzzy` is what a fuzzy word works in. None if nothing can match.
+    /// Returns the matcher of a pattern; `None` if nothing can match. `fuzzy` is memory for a fuzzy
+    /// word.
     pub(crate) fn new(
         kind: PatternKind,
         bytes: &'p [u8],
@@ -74,7 +78,7 @@ impl<'p> Matcher<'p> {
         })
     }
 
-    /// Bytes that no match comes before. But for a range, terms that match begin with them.
+    /// Returns a lower bound on all matches. Except for a range, all matches begin with it.
     pub(crate) fn first(&self) -> &[u8] {
         match self {
             Matcher::Prefix(bytes) => bytes,
@@ -85,7 +89,7 @@ impl<'p> Matcher<'p> {
         }
     }
 
-    /// What it says of a term. Terms come in ascending order, some left out.
+    /// Tests a term. Terms come in ascending order, some left out.
     pub(crate) fn test(&mut self, term: &[u8]) -> Verdict {
         match self {
             Matcher::Range { from, to } => within(term, *from, *to),
@@ -107,8 +111,9 @@ impl<'p> Matcher<'p> {
 }
 
 impl Matcher<'_> {
-    /// How many bytes of a term no term may begin with, if its first bytes, filled up with zeros, tell; all of them: nor may
-    /// one with these bytes, zeros and all, be there.
+    /// Returns the length of a prefix of `begins` with which no match begins, if there is one.
+    /// `begins` has the first bytes of a term, padded with zeros. All `N` bytes: no term with these
+    /// first bytes matches, padded or not.
     pub(crate) fn rules_out<const N: usize>(&mut self, begins: &[u8; N]) -> Option<usize> {
         match self {
             Matcher::Fuzzy(fuzzy) => fuzzy.rules_out(begins),
@@ -116,7 +121,8 @@ impl Matcher<'_> {
         }
     }
 
-    /// What the first bytes of all matches are like, beyond what they [begin](Self::first) with.
+    /// Returns the filter for the first bytes of all matches, beyond those that they
+    /// [begin](Self::first) with.
     pub(crate) fn prefix_filter(&self) -> PrefixFilter {
         match self {
             Matcher::Wildcard { pattern, .. } => PrefixFilter::of_wildcard(pattern),
@@ -125,7 +131,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Whether a term matches. Terms come in any order.
+    /// True if a term matches. Terms come in any order.
     pub(crate) fn matches(&mut self, term: &[u8]) -> bool {
         let near = match self {
             Matcher::Fuzzy(fuzzy) => fuzzy.may_be_near(term),
@@ -145,16 +151,19 @@ fn within(term: &[u8], from: Bound<&[u8]>, to: Bound<&[u8]>) -> Verdict {
     }
 }
 
-/// Bytes at the beginning of a wildcard pattern that stand for themselves.
+/// Returns the number of bytes before the first special character of a wildcard pattern.
 fn literal(pattern: &[u8]) -> usize {
     pattern.iter().position(|byte| matches!(byte, b'*' | b'?' | b'\\')).unwrap_or(pattern.len())
 }
 
-/// Whether all of `text` is what `pattern` says.
+/// True if `pattern` matches all of `text`.
 fn wildcard_matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
-    // Where to go on if what follows the last `*` does not fit: behind it in the pattern, and one character further in the text.
+    // The last `*`, if there is one: the position behind it in the pattern, and the end of its
+    // match in the text. If the rest does not fit, its match grows by a character.
     let mut star: Option<(usize, usize)> = None;
+    // Invariant: the pattern before `p` matches the text before `t`. Terminates: each round moves
+    // `p` on, or moves the last `*`'s place in the text.
     loop {
         let fits = match pattern.get(p) {
             Some(b'*') => {
@@ -185,7 +194,7 @@ fn wildcard_matches(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// Bytes of the character at `at`.
+/// Returns the number of bytes of the character at `at`.
 fn character(text: &[u8], at: usize) -> usize {
     let following = text[at + 1..].iter().take_while(|byte| **byte & 0xC0 == 0x80);
     1 + following.count()

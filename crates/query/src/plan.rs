@@ -1,14 +1,14 @@
-//! The planner: which way of evaluation a query takes.
+//! The planner: chooses the evaluator of a query.
 
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
 
-/// Terms of an AND that goes the kernels' way; longer ones go as trees.
+/// Terms of an AND that kernels intersect, at most. Longer ANDs are evaluated as trees.
 pub(crate) const TERMS_INLINE: usize = 8;
 
-/// A way of evaluation.
+/// The choice of an evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Plan {
-    /// Matches nothing.
+    /// Nothing matches.
     Nothing,
     /// The document with a key.
     Key(u32),
@@ -16,18 +16,20 @@ pub(crate) enum Plan {
     Term(u32),
     /// An AND of this many terms.
     All([u32; TERMS_INLINE], usize),
-    /// A phrase, and other terms if there are any: an AND of this many terms, and where those of the phrase have to be.
+    /// A phrase, possibly with other terms: an AND of this many terms, and a check of the phrase's
+    /// positions.
     Phrase(NodeId, [u32; TERMS_INLINE], usize),
     /// An OR of this many terms.
     Any([u32; TERMS_INLINE], usize),
-    /// This many terms: one of each group, and none of those that are in no group.
+    /// This many terms: one of each group, and no term outside the groups.
     Groups([u32; TERMS_INLINE], usize, Groups),
-    /// A tree, by windows. If it is bounded, only documents with one of its terms match.
+    /// A tree, by windows. If it is bounded, all matches contain one of its terms.
     Tree { bounded: bool },
 }
 
 impl Plan {
-    /// The plan for a query. `windows` work for every shape, and can be asked for.
+    /// Chooses the plan for a query. `windows` forces evaluation by windows, which suits every
+    /// shape.
     pub(crate) fn of(query: &Query, windows: bool) -> Plan {
         if query.root == NONE {
             return Plan::Nothing;
@@ -57,7 +59,8 @@ impl Plan {
             .unwrap_or(Plan::Tree { bounded: query.is_bounded(query.root) })
     }
 
-    /// That for a phrase and terms, all of which must match: those of what has all terms in which the phrase is.
+    /// Returns the plan for a phrase and terms, all of which must match. The phrase is checked in
+    /// the documents that contain all terms.
     fn of_phrase_and_terms(query: &Query) -> Option<Plan> {
         let (mut gathered, mut phrase) = (Terms::default(), None);
         let plain = query.nodes[query.root as usize].kind == Kind::CLAUSES;
@@ -78,17 +81,18 @@ impl Plan {
         phrase.filter(|_| plain).map(|phrase| Plan::Phrase(phrase, terms, count))
     }
 
-    /// None if the clauses are not groups of terms, or have too many.
+    /// Returns `None` if the clauses are not groups of terms, or have too many.
     fn of_groups(query: &Query) -> Option<Plan> {
         let (mut gathered, mut groups) = (Terms::default(), Groups::default());
         let plain = query.nodes[query.root as usize].kind == Kind::CLAUSES;
         let must = query.children(query.root).any(|child| query.counts(child, Occur::Must));
         let mut any = 0;
         for child in query.children(query.root) {
+            // Invariant: `groups` and `any` have the terms of the clauses before.
             let node = &query.nodes[child as usize];
             match node.kind {
                 Kind::Blank => {}
-                // Beside a required clause it adds to the score, and to nothing else.
+                // Beside a required clause, an optional one only adds to the score.
                 _ if plain && must && node.occur == Occur::Should => {}
                 Kind::Term(term) => {
                     let bit = gathered.push(term)?;
@@ -102,7 +106,8 @@ impl Plan {
                 _ => return None,
             }
         }
-        // Of what must match and what may, a minimum counts the latter.
+        // With a minimum, required and optional clauses are no groups: the minimum counts the
+        // optional ones.
         (plain || !must).then_some(())?;
         if any != 0 {
             groups.push(any)?;
@@ -120,7 +125,8 @@ impl Plan {
     }
 }
 
-/// Terms of which a document must have some: one of each group, which are the bits of terms, the lowest being the first one's.
+/// Groups of terms. A document must contain a term of each group. A group has a bit for each of its
+/// terms, the lowest for the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Groups {
     groups: [u32; TERMS_INLINE],
@@ -128,51 +134,52 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// None if there is no room.
+    /// Returns `None` if there is no room.
     pub(crate) fn push(&mut self, terms: u32) -> Option<()> {
         *self.groups.get_mut(self.count)? = terms;
         self.count += 1;
         Some(())
     }
 
-    /// Each with the bits of its terms.
+    /// Returns the groups, each as the bits of its terms.
     pub(crate) fn as_slice(&self) -> &[u32] {
         &self.groups[..self.count]
     }
 
-    /// The bits of all terms that are in one.
+    /// Returns the bits of all terms in groups.
     pub(crate) fn all(&self) -> u32 {
         self.as_slice().iter().fold(0, |all, group| all | group)
     }
 
-    /// How many terms are in one.
+    /// Counts the terms in groups.
     fn terms(&self) -> u32 {
         self.all().count_ones()
     }
 
-    /// Whether each is of one term.
+    /// True if each group has one term.
     fn are_single(&self) -> bool {
         self.as_slice().iter().all(|group| group.count_ones() == 1)
     }
 }
 
-/// Terms of an OR that goes a way of its own.
+/// Terms of a query that has a ranked evaluator other than a tree, at most.
 pub(crate) const RANKED_INLINE: usize = 32;
 
-/// How a query is evaluated by relevance.
+/// The plan for a query by relevance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RankedPlan {
     pub(crate) way: RankedWay,
-    /// Of all ways but a tree: first the terms that are looked for, then those that a match must not have.
+    /// For all ways but a tree: first the terms that are searched for, then those that a match must
+    /// not contain.
     terms: [u32; RANKED_INLINE],
     sought: usize,
     count: usize,
 }
 
-/// A way of evaluation by relevance.
+/// The choice of a ranked evaluator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RankedWay {
-    /// Matches nothing.
+    /// Nothing matches.
     Nothing,
     /// One term.
     Term,
@@ -184,23 +191,24 @@ pub(crate) enum RankedWay {
     AllWithPhrase(Among),
     /// Any of several terms.
     Any,
-    /// Several terms, of which some must be there.
+    /// Several terms, of which some groups are required.
     Required(Groups),
-    /// Anything else. If it is bounded, only documents with one of its terms match.
+    /// Any other query. If it is bounded, all matches contain one of its terms.
     Tree { bounded: bool },
 }
 
-/// A phrase among what must match.
+/// A phrase among required terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Among {
     pub(crate) phrase: NodeId,
-    /// Where its terms are among all: from the first to one past the last, in the order of the clauses.
+    /// The index of its first term among all terms, in the order of the clauses.
     pub(crate) first: usize,
+    /// One past the index of its last term.
     pub(crate) end: usize,
 }
 
 impl RankedPlan {
-    /// The plan for a query, by `windows` if that is asked for.
+    /// Chooses the plan for a query. `windows` forces evaluation by windows.
     pub(crate) fn of(query: &Query, windows: bool) -> RankedPlan {
         let Some(root) = query.nodes.get(query.root as usize) else {
             return RankedPlan::without_terms(RankedWay::Nothing);
@@ -223,7 +231,7 @@ impl RankedPlan {
         RankedPlan { way, terms: [0; RANKED_INLINE], sought: 0, count: 0 }
     }
 
-    /// None if there are too many terms.
+    /// Returns `None` if there are too many terms.
     fn new(way: RankedWay, sought: &[u32], excluded: &[u32]) -> Option<RankedPlan> {
         let mut plan = RankedPlan::without_terms(way);
         (plan.sought, plan.count) = (sought.len(), sought.len() + excluded.len());
@@ -238,8 +246,8 @@ impl RankedPlan {
         RankedPlan::new(RankedWay::Phrase(phrase), &terms[..count], &[])
     }
 
-    /// That for several terms which all must match, or of which any may, or for a phrase, or one and terms which all must match; other
-    /// terms may have to be absent.
+    /// Returns the plan for clauses that need no tree: an AND or OR of terms, or a phrase, alone or
+    /// with required terms. Other terms may be excluded.
     fn of_clauses(query: &Query, kind: Kind) -> Option<RankedPlan> {
         if let Some(plan) = RankedPlan::of_required(query, kind) {
             return Some(plan);
@@ -265,7 +273,8 @@ impl RankedPlan {
         }
         let (sought, excluded) = (sought.as_slice(), excluded.as_slice());
         let is_must = occur? == Occur::Must;
-        // Of what must match and what may, a minimum counts the latter.
+        // With a minimum, required and optional clauses stay a tree: the minimum counts the
+        // optional ones.
         let plain = !is_must || kind == Kind::CLAUSES;
         let way = match (phrase, sought.len()) {
             _ if !plain => return None,
@@ -281,7 +290,7 @@ impl RankedPlan {
         RankedPlan::new(way, sought, excluded)
     }
 
-    /// That for terms of which some must match, or one of several, and others need not.
+    /// Returns the plan for required terms, or groups of them, and optional ones.
     fn of_required(query: &Query, kind: Kind) -> Option<RankedPlan> {
         let (mut sought, mut excluded) = (Terms::default(), Terms::default());
         let mut groups = Groups::default();
@@ -301,34 +310,35 @@ impl RankedPlan {
             }
         }
         let is_all = groups.are_single() && groups.terms() as usize == sought.count;
-        // What is visited are segments in which a term is that must be there.
+        // The evaluator visits the segments that contain a required term, so there must be one.
         let has_one = groups.as_slice().iter().any(|group| group.count_ones() == 1);
         (kind == Kind::CLAUSES && has_one && !is_all).then_some(())?;
         RankedPlan::new(RankedWay::Required(groups), sought.as_slice(), excluded.as_slice())
     }
 
-    /// Whether lists of fresh segments are gone through as they come, and not by windows.
+    /// True if lists of fresh segments are read as a whole, not by windows.
     pub(crate) fn goes_by_lists_when_fresh(&self) -> bool {
         matches!(self.way, RankedWay::Term | RankedWay::Any)
     }
 
-    /// The terms that are looked for.
+    /// Returns the terms that are searched for.
     pub(crate) fn sought(&self) -> &[u32] {
         &self.terms[..self.sought]
     }
 
-    /// The terms that a match must not have: asked about the few that would be among the best.
+    /// Returns the terms that a match must not contain. They are checked only for candidates that
+    /// beat the threshold.
     pub(crate) fn excluded(&self) -> &[u32] {
         &self.terms[self.sought..self.count]
     }
 
-    /// Both.
+    /// Returns the terms searched for and the excluded ones.
     pub(crate) fn terms(&self) -> &[u32] {
         &self.terms[..self.count]
     }
 }
 
-/// Terms of one kind, while they are gathered.
+/// A list of terms under construction.
 #[derive(Default)]
 struct Terms {
     terms: [u32; RANKED_INLINE],
@@ -336,20 +346,20 @@ struct Terms {
 }
 
 impl Terms {
-    /// Its bit; none if there is no room.
+    /// Appends a term and returns its bit; `None` if there is no room.
     fn push(&mut self, term: u32) -> Option<u32> {
         *self.terms.get_mut(self.count)? = term;
         self.count += 1;
         Some(1 << (self.count - 1))
     }
 
-    /// The terms of a phrase; none if they are too many for the ways of an AND.
+    /// Appends the terms of a phrase; `None` if they are too many for the evaluators of an AND.
     fn push_phrase(&mut self, query: &Query, phrase: NodeId) -> Option<()> {
         let (terms, count) = query.terms_of_phrase(phrase)?;
         terms[..count].iter().try_for_each(|term| self.push(*term).map(|_| ()))
     }
 
-    /// The bits of the terms of a node that is nothing but an OR of them.
+    /// Appends the terms of a node that is a plain OR of terms, and returns their bits.
     fn push_any(&mut self, query: &Query, node: NodeId) -> Option<u32> {
         let Kind::Clauses { minimum: 0 | 1 } = query.nodes[node as usize].kind else { return None };
         let mut bits = 0;
@@ -373,8 +383,9 @@ impl Terms {
 }
 
 impl Query {
-    /// The terms of a phrase, if they are at least two and few enough for the ways of an AND. A word that it repeats is a term each
-    /// time: the places of a phrase are looked for by the lists of all its terms.
+    /// Returns the terms of a phrase, if they are at least two and at most [`TERMS_INLINE`]. A
+    /// repeated word is a term each time, since the phrase's positions are read from the lists of
+    /// all its terms.
     fn terms_of_phrase(&self, phrase: NodeId) -> Option<([u32; TERMS_INLINE], usize)> {
         let (mut terms, mut count) = ([0; TERMS_INLINE], 0);
         for term in self.children(phrase).filter_map(|child| self.term_of(child)) {
@@ -384,13 +395,13 @@ impl Query {
         (count > 1).then_some((terms, count))
     }
 
-    /// Whether a child takes part as `occur`. Words without terms (stop words) take no part.
+    /// True if a child takes part as `occur`. Words without terms (stop words) take no part.
     pub(crate) fn counts(&self, child: NodeId, occur: Occur) -> bool {
         let node = &self.nodes[child as usize];
         node.occur == occur && node.kind != Kind::Blank
     }
 
-    /// Whether every match has one of the query's terms.
+    /// True if every match contains one of the query's terms.
     pub(crate) fn is_bounded(&self, node: NodeId) -> bool {
         match self.nodes[node as usize].kind {
             Kind::Nothing | Kind::Blank | Kind::Term(_) => true,

@@ -1,19 +1,21 @@
 //! The bytes that terms matching a pattern may begin with, place by place.
 //!
-//! The terms of a fresh segment are not sorted, so a pattern cannot skip over many at once. But their first bytes lie in one array: a filter of these
-//! leaves few terms that must be compared whole.
+//! The terms of a fresh segment are not sorted, so a pattern cannot skip many at once. But their
+//! first bytes lie in one array. A filter of these leaves few terms that must be compared whole.
 
 use spirit_index::terms::term_order::PREFIX_BYTES;
 use spirit_kernel::Spelling;
 
 use crate::limits::DISTANCE_MAX;
 
-/// Not an ASCII byte: no byte is allowed here.
+/// A byte that is not ASCII: no byte is allowed at this place.
 pub(crate) const NONE: u8 = 0xFF;
 
-/// Bytes that may be allowed at a place: those of a fuzzy word up to [`DISTANCE_MAX`] places before and after, and the end.
+/// Bytes that may be allowed at a place, at most: those of a fuzzy word up to [`DISTANCE_MAX`]
+/// places before and after, and the end.
 const CHOICES_MAX: usize = 2 * DISTANCE_MAX as usize + 2;
-/// The bytes allowed at each of a term's first places, if these are ASCII. Zeros stand after the term's end.
+/// The bytes allowed at each of a term's first places, if these are ASCII. Zeros stand after the
+/// term's end.
 #[derive(Debug)]
 pub(crate) struct PrefixFilter {
     choices: [u64; CHOICES_MAX],
@@ -45,7 +47,7 @@ impl PrefixFilter {
         self.count += 1;
     }
 
-    /// The filter of a wildcard: the bytes before its first `*` are known.
+    /// Returns the filter of a wildcard pattern: the bytes before its first `*` are known.
     pub(crate) fn of_wildcard(pattern: &[u8]) -> PrefixFilter {
         let mut wanted = [NONE; PREFIX_BYTES];
         let mut rest = pattern.iter();
@@ -70,14 +72,14 @@ impl PrefixFilter {
         filter
     }
 
-    /// The filter for [prefixes](spirit_index::terms::term_order::prefix) of any field.
+    /// Returns the filter for [prefixes](spirit_index::terms::term_order::prefix) of any field.
     pub(crate) fn spelling(&self) -> Spelling<'_> {
         let choices = &self.choices[..self.count];
         Spelling { mask: 0, begin: 0, choices, free: self.free, misses: self.misses }
     }
 }
 
-/// The bytes in the order of a prefix.
+/// Packs the bytes in the order of a prefix.
 fn word(places: &Places) -> u64 {
     places.iter().fold(0, |word, byte| word << 8 | u64::from(*byte))
 }

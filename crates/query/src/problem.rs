@@ -1,4 +1,4 @@
-//! What may be wrong with a query's text.
+//! Errors in a query's text.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use spirit_schema::FieldKind;
 
 use crate::query::TooLarge;
 
-/// What was wrong with a query.
+/// An error in a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Problem {
     /// Something else was expected.
     Expected(&'static str),
-    /// There is no such field.
+    /// The field does not exist.
     UnknownField,
-    /// What is asked for in a field is no value of its kind.
+    /// The text is not a value of the field's kind.
     Misfit {
         /// The field's kind.
         kind: FieldKind,
     },
-    /// Words are asked for in a field that has none.
+    /// The query has words for a field without words.
     NoWords {
-        /// What it has.
+        /// The field's kind.
         kind: FieldKind,
     },
-    /// It is too large.
+    /// The query is too large.
     TooLarge(TooLarge),
 }
 

@@ -1,7 +1,7 @@
 //! A query: a tree in flat arrays, with every term hashed once.
 //!
-//! A query owns its memory and can be parsed into again and again without allocating. Its limits are fixed
-//! when it is made, so a hostile query is refused, not suffered.
+//! A query owns its memory and can be parsed into again and again without allocating. Its limits
+//! are fixed when it is made, so a hostile query is rejected early.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 use crate::interval::{Interval, QueryRange};
 use crate::pattern::PatternKind;
 
-/// Clauses of one query, unless set otherwise.
+/// Clauses of one query at most, unless set otherwise.
 pub const CLAUSES_MAX: usize = 1024;
-/// Nesting of one query.
+/// Levels of nesting of one query, at most.
 pub const DEPTH_MAX: usize = 32;
-/// Prefixes, wildcards, fuzzy words and ranges of words of one query.
+/// Prefixes, wildcards, fuzzy words and ranges of words of one query, at most.
 pub(crate) const PATTERNS_MAX: usize = 32;
-/// Bytes of all terms of one query, for each clause.
+/// Bytes of all terms of one query at most, for each clause.
 const TERM_BYTES_PER_CLAUSE: usize = 16;
 
 /// A node's number.
@@ -24,44 +24,48 @@ pub(crate) type NodeId = u32;
 /// No node.
 pub(crate) const NONE: NodeId = u32::MAX;
 
-/// What must be true of a clause for its parent to match.
+/// The part that a clause plays for its parent to match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occur {
-    /// It must match.
+    /// The clause must match.
     Must,
-    /// One of these must match, if none must.
+    /// One of these clauses must match, if no clause has [`Must`](Occur::Must).
     Should,
-    /// It must not match.
+    /// The clause must not match.
     Not,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Matches nothing: a word that no document can have, say.
+    /// Matches nothing, for example a word that no document can contain.
     Nothing,
-    /// Takes no part, and matches nothing on its own: a word without terms (a stop word), or what a lenient parser passed over.
+    /// Takes no part, and matches nothing alone: a word without terms (a stop word), or a part that
+    /// a lenient parser skipped.
     Blank,
     /// Every document.
     Everything,
-    /// The documents of a term (its index among the query's terms).
+    /// The documents that contain a term (its index among the query's terms).
     Term(u32),
     /// The document with a key (its index among the query's terms).
     Key(u32),
     /// Clauses, from the first child on. At least `minimum` optional ones must match.
     Clauses { minimum: u32 },
-    /// Terms, from the first child on, each at its place; all of them moved by at most `slop` in all.
+    /// Terms, from the first child on, each in its place. Together they may be moved by at most
+    /// `slop` places.
     Phrase { slop: u32 },
-    /// The documents of all terms that a pattern matches (its index among the query's patterns).
+    /// The documents that contain any term that a pattern matches (its index among the query's
+    /// patterns).
     Pattern(u32),
-    /// Terms, from the first child on, each at its place, and at the node's own one that a pattern matches.
+    /// Terms, from the first child on, each in its place. A term that the pattern matches is in the
+    /// node's own place.
     PhrasePrefix(u32),
     /// The documents with a value in a range (its index among the query's ranges).
     Range(u32),
 }
 
 impl Kind {
-    /// Clauses of which, if none must match, one has to.
+    /// Clauses without a minimum: if no clause must match, one optional clause has to.
     pub(crate) const CLAUSES: Kind = Kind::Clauses { minimum: 0 };
 }
 
@@ -72,22 +76,22 @@ pub(crate) struct Node {
     pub(crate) occur: Occur,
     pub(crate) child: NodeId,
     pub(crate) next: NodeId,
-    /// What its score is multiplied by.
+    /// The factor of its score.
     pub(crate) boost: f32,
-    /// Whether its score is its boost, by whatever it matches.
+    /// True if its score is its boost for all its matches.
     pub(crate) constant: bool,
-    /// In a phrase: its place there. Of a phrase prefix: that of its last word.
+    /// In a phrase, its place there. For a phrase prefix, the place of its last word.
     pub(crate) at: u32,
 }
 
 impl Node {
-    /// A node without children, which must match.
+    /// Returns a node without children, which must match.
     pub(crate) fn leaf(kind: Kind) -> Node {
         let (child, next) = (NONE, NONE);
         Node { kind, occur: Occur::Must, child, next, boost: 1.0, constant: false, at: 0 }
     }
 
-    /// A node with children from `child` on.
+    /// Returns a node with children from `child` on.
     pub(crate) fn parent(kind: Kind, child: NodeId) -> Node {
         Node { child, occur: Occur::Should, ..Node::leaf(kind) }
     }
@@ -98,19 +102,20 @@ impl Node {
 pub(crate) struct QueryTerm {
     pub(crate) key: TermKey,
     pub(crate) hash: u64,
-    /// Whether it is a word of a text, scored by its frequency; or a whole value, which scores the same for all.
+    /// True for a word of a text, which is scored by frequency. False for a whole value, whose
+    /// score is constant.
     pub(crate) is_word: bool,
     start: u32,
     len: u32,
 }
 
 impl QueryTerm {
-    /// The field that it is a term of.
+    /// Returns the field of the term.
     pub(crate) fn field(&self) -> FieldId {
         self.key.field()
     }
 
-    /// Whether it is a document's key, and no term.
+    /// True if it is a document's key instead of a term.
     pub(crate) fn is_key(&self) -> bool {
         self.key == TermKey::default()
     }
@@ -126,17 +131,37 @@ pub(crate) struct QueryPattern {
 }
 
 /// A parsed query.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Query {
     pub(crate) nodes: Vec<Node>,
     pub(crate) terms: Vec<QueryTerm>,
     pub(crate) patterns: Vec<QueryPattern>,
     pub(crate) ranges: Vec<QueryRange>,
-    /// Those of all ranges.
+    /// The intervals of all ranges.
     pub(crate) intervals: Vec<Interval>,
     bytes: Vec<u8>,
     pub(crate) root: NodeId,
     clauses_max: usize,
+}
+
+impl Clone for Query {
+    fn clone(&self) -> Query {
+        let mut query = Query::without_memory(self.clauses_max);
+        query.clone_from(self);
+        query
+    }
+
+    /// Reuses the memory of `self`.
+    fn clone_from(&mut self, from: &Query) {
+        let Query { nodes, terms, patterns, ranges, intervals, bytes, root, clauses_max } = from;
+        self.nodes.clone_from(nodes);
+        self.terms.clone_from(terms);
+        self.patterns.clone_from(patterns);
+        self.ranges.clone_from(ranges);
+        self.intervals.clone_from(intervals);
+        self.bytes.clone_from(bytes);
+        (self.root, self.clauses_max) = (*root, *clauses_max);
+    }
 }
 
 /// A list of sibling nodes while it is being built.
@@ -153,38 +178,38 @@ impl Default for Siblings {
     }
 }
 
-/// The query is larger than its limits.
+/// The error of a query that is larger than its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TooLarge {
-    /// Too many clauses.
+    /// The query has too many clauses.
     Clauses {
-        /// The most allowed.
+        /// The limit.
         max: usize,
     },
     /// Its text has too many bytes.
     Text {
-        /// The most allowed.
+        /// The limit.
         max: usize,
     },
     /// Its words have too many bytes.
     Bytes {
-        /// The most allowed.
+        /// The limit.
         max: usize,
     },
-    /// Too many prefixes, wildcards, fuzzy words and ranges of words.
+    /// It has too many prefixes, wildcards, fuzzy words and ranges of words.
     Patterns {
-        /// The most allowed.
+        /// The limit.
         max: usize,
     },
-    /// Too many words in a phrase.
+    /// A phrase has too many words.
     Phrase {
-        /// The most allowed.
+        /// The limit.
         max: usize,
     },
-    /// Too deeply nested.
+    /// Its clauses are nested too deeply.
     Depth {
-        /// The most allowed.
+        /// The limit.
         max: usize,
     },
 }
@@ -211,12 +236,20 @@ impl Default for Query {
 }
 
 impl Query {
-    /// A query that matches nothing yet, of at most [`CLAUSES_MAX`] clauses.
+    /// Returns a query of at most [`CLAUSES_MAX`] clauses that matches nothing yet.
     pub fn new() -> Query {
         Query::with_limit(CLAUSES_MAX)
     }
 
-    /// A query of at most `clauses_max` clauses. All memory it will ever have is taken here.
+    /// Returns an empty query that allocates memory when it is needed.
+    fn without_memory(clauses_max: usize) -> Query {
+        let (nodes, terms, patterns) = (Vec::new(), Vec::new(), Vec::new());
+        let (ranges, intervals, bytes) = (Vec::new(), Vec::new(), Vec::new());
+        Query { nodes, terms, patterns, ranges, intervals, bytes, root: NONE, clauses_max }
+    }
+
+    /// Returns a query of at most `clauses_max` clauses. Allocates all memory that it will ever
+    /// have.
     pub(crate) fn with_limit(clauses_max: usize) -> Query {
         Query {
             nodes: Vec::with_capacity(Query::nodes_max(clauses_max)),
@@ -230,12 +263,13 @@ impl Query {
         }
     }
 
-    /// Nodes of a query with this many clauses: each is a leaf; groups of one are the exception.
+    /// Returns the number of nodes of a query with this many clauses, at most. Each clause is a
+    /// leaf, and nearly all groups have two members or more.
     pub(crate) fn nodes_max(clauses_max: usize) -> usize {
         clauses_max * 2 + DEPTH_MAX
     }
 
-    /// Makes it match nothing.
+    /// Makes the query match nothing.
     pub fn clear(&mut self) {
         self.nodes.clear();
         self.terms.clear();
@@ -246,17 +280,17 @@ impl Query {
         self.root = NONE;
     }
 
-    /// A query for the documents that have all of `words`, which are terms already.
+    /// Returns a query for the documents that contain all of `words`, which are terms already.
     pub fn all_of(words: &[&str]) -> Result<Query, TooLarge> {
         Query::of(words, Occur::Must)
     }
 
-    /// A query for the documents that have any of `words`, which are terms already.
+    /// Returns a query for the documents that contain any of `words`, which are terms already.
     pub fn any_of(words: &[&str]) -> Result<Query, TooLarge> {
         Query::of(words, Occur::Should)
     }
 
-    /// A query for the documents that have a term of a field.
+    /// Returns a query for the documents that contain a term of a field.
     pub fn of_term(field: FieldId, term: &[u8]) -> Result<Query, TooLarge> {
         let mut query = Query::with_limit(1);
         let kind = query.term(field, term)?;
@@ -277,7 +311,7 @@ impl Query {
         Ok(query)
     }
 
-    /// A leaf for a term: [`Kind::Nothing`] if it is empty or too long for a term.
+    /// Returns a leaf for a term; [`Kind::Nothing`] if it is empty or too long for a term.
     pub(crate) fn term(&mut self, field: FieldId, bytes: &[u8]) -> Result<Kind, TooLarge> {
         match Term::new(field, bytes) {
             Some(term) => Ok(Kind::Term(self.store(term.key, bytes)?)),
@@ -285,12 +319,12 @@ impl Query {
         }
     }
 
-    /// A leaf for a document's key.
+    /// Returns a leaf for a document's key.
     pub(crate) fn key(&mut self, bytes: &[u8]) -> Result<Kind, TooLarge> {
         Ok(Kind::Key(self.store(TermKey::default(), bytes)?))
     }
 
-    /// A leaf for the terms of a field that a pattern matches.
+    /// Returns a leaf for the terms of a field that a pattern matches.
     pub(crate) fn pattern(
         &mut self,
         field: FieldId,
@@ -300,7 +334,7 @@ impl Query {
         self.pattern_of(field, kind, &[bytes])
     }
 
-    /// The same with bytes in several parts.
+    /// Like [`pattern`](Self::pattern), with bytes in several parts.
     pub(crate) fn pattern_of(
         &mut self,
         field: FieldId,
@@ -357,7 +391,7 @@ impl Query {
         list.count += 1;
     }
 
-    /// One node for a list: its only member if that is a plain one.
+    /// Returns one node for a list. A single member that is not excluded is returned itself.
     pub(crate) fn group(&mut self, list: Siblings) -> Result<NodeId, TooLarge> {
         if list.count == 1 && self.nodes[list.first as usize].occur != Occur::Not {
             return Ok(list.first);
@@ -365,7 +399,7 @@ impl Query {
         self.push(Node::parent(Kind::CLAUSES, list.first))
     }
 
-    /// None of a node's children must match any more.
+    /// Makes all of a node's children optional.
     pub(crate) fn let_each_match(&mut self, node: NodeId) {
         let mut at = self.nodes[node as usize].child;
         while at != NONE {
@@ -383,23 +417,23 @@ impl Query {
         &self.bytes[term.start as usize..(term.start + term.len) as usize]
     }
 
-    /// What a pattern is made of.
+    /// Returns the bytes of a pattern.
     pub(crate) fn pattern_bytes(&self, pattern: &QueryPattern) -> &[u8] {
         &self.bytes[pattern.start as usize..(pattern.start + pattern.len) as usize]
     }
 
-    /// Whether it asks for documents by their keys.
+    /// True if the query looks for documents by their keys.
     pub(crate) fn has_keys(&self) -> bool {
         self.nodes.iter().any(|node| matches!(node.kind, Kind::Key(_)))
     }
 
-    /// Whether it asks where in a document terms are.
+    /// True if the query needs the positions of terms in documents.
     pub fn needs_positions(&self) -> bool {
         let has_places = |kind| matches!(kind, Kind::Phrase { .. } | Kind::PhrasePrefix(_));
         self.nodes.iter().any(|node| has_places(node.kind))
     }
 
-    /// The term of a leaf.
+    /// Returns the term of a leaf.
     pub(crate) fn term_of(&self, node: NodeId) -> Option<u32> {
         match self.nodes[node as usize].kind {
             Kind::Term(term) => Some(term),
@@ -407,7 +441,7 @@ impl Query {
         }
     }
 
-    /// The field of a term's leaf, or of a phrase; of what is scored otherwise the text.
+    /// Returns the field of a term's leaf or of a phrase. Returns the text for other nodes.
     pub(crate) fn field_of(&self, node: NodeId) -> FieldId {
         let term = match self.nodes[node as usize].kind {
             Kind::Phrase { .. } => self.children(node).find_map(|child| self.term_of(child)),
@@ -416,7 +450,8 @@ impl Query {
         term.map_or(FieldId::TEXT, |term| self.terms[term as usize].field())
     }
 
-    /// Calls `take` with the fields by whose lengths a node and those below it are scored.
+    /// Calls `take` with the fields whose lengths the scores of a node and its descendants depend
+    /// on.
     pub(crate) fn each_field(&self, node: NodeId, take: &mut impl FnMut(FieldId)) {
         match self.nodes[node as usize] {
             Node { constant: true, .. } | Node { kind: Kind::PhrasePrefix(_), .. } => {}
@@ -426,20 +461,20 @@ impl Query {
         }
     }
 
-    /// Whether a node is a term that is scored by its frequency.
+    /// True if a node is a term that is scored by its frequency.
     pub(crate) fn is_plain_term(&self, node: NodeId) -> bool {
         let is_word = |term: u32| self.terms[term as usize].is_word;
         self.term_of(node).is_some_and(is_word) && !self.nodes[node as usize].constant
     }
 
-    /// The children of a node that add to its score.
+    /// Returns the children of a node that add to its score.
     pub(crate) fn scored(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let adds =
             |child: &NodeId| self.counts(*child, Occur::Must) || self.counts(*child, Occur::Should);
         self.children(node).filter(adds)
     }
 
-    /// The children of a node.
+    /// Returns the children of a node.
     pub(crate) fn children(&self, node: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         let mut next = self.nodes[node as usize].child;
         std::iter::from_fn(move || {

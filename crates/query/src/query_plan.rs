@@ -1,4 +1,5 @@
-//! How a query is evaluated: what the planner chose, and what it chose by. For people who wonder, and for tests.
+//! The plan of a query: the planner's choice, and the counts that it depends on. For curious
+//! people, and for tests.
 
 use std::fmt;
 
@@ -6,39 +7,39 @@ use spirit_kernel::Algorithm;
 
 use crate::query::Occur;
 
-/// How a query is evaluated, executor by executor.
+/// The plan of a query, executor by executor.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct QueryPlan {
-    /// In each executor.
+    /// A plan for each executor.
     pub executors: Vec<ExecutorPlan>,
 }
 
-/// How a query is evaluated in one executor: its segments come in two forms.
+/// The plan of a query in one executor, whose segments have two forms.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ExecutorPlan {
-    /// Those that are being filled, or flushed just now.
+    /// The segments that are being filled, or were just flushed.
     pub fresh: PartPlan,
-    /// Those that are in the dictionary, in DRAM or in the second tier.
+    /// The segments in the dictionary, in DRAM or in the second tier.
     pub registered: PartPlan,
 }
 
-/// How a query is evaluated in segments of one form.
+/// The plan of a query in segments of one form.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct PartPlan {
-    /// How many there are.
+    /// The number of segments.
     pub segments: u64,
-    /// Of these, those whose terms are found in the second tier.
+    /// The number of segments whose terms are found in the second tier.
     pub older: u64,
-    /// What evaluates.
+    /// The evaluator.
     pub evaluator: Evaluator,
     /// The query's clauses with their lists.
     pub clause: ClausePlan,
 }
 
-/// A way of evaluation.
+/// The evaluator of a part.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Evaluator {
@@ -46,43 +47,45 @@ pub enum Evaluator {
     Nothing,
     /// A look-up in the key table.
     Key,
-    /// One term's list as it lies.
+    /// One term's list, in place.
     List,
-    /// The lists of all terms, met by kernels.
+    /// An intersection of the lists of all terms, by kernels.
     Intersection(Meetings),
-    /// The same, and then where the terms are.
+    /// An intersection, and a check of the terms' positions.
     Phrase(Meetings),
-    /// For the best: blocks of one term's list, by their maxima.
+    /// The best: blocks of one term's list, by their maxima.
     BlockMaxTerm,
-    /// For the best: blocks of the shortest list of all terms, by the maxima of all, and an algorithm for what is left of a block.
+    /// The best: blocks of the shortest list of an AND, by the maxima of all lists. The algorithm
+    /// intersects the rest of a block.
     BlockMaxAll(Algorithm),
-    /// The same, and then where the terms are.
+    /// Like `BlockMaxAll`, and a check of the terms' positions.
     BlockMaxPhrase(Algorithm),
-    /// For the best: the lists of terms that must match, and then those that may, a block at a time.
+    /// The best: term at a time, until the lists of a required group are done.
     ListsInTurn,
-    /// For the best: any of several terms, by MaxScore over windows, or list after list where terms are rare.
+    /// The best: any of several terms, by MaxScore over windows, or term at a time if terms are
+    /// rare.
     MaxScore,
-    /// For the newest few: the lists of any of several terms, merged as they lie.
+    /// The newest few: the lists of any of several terms, merged in place.
     Merge,
-    /// For the newest few: the lists of two groups of terms, of each of which a document has one, moving each other on.
+    /// The newest few: one term of each of one or two groups, whose lists move each other on.
     Leapfrog,
     /// Windows of up to 4,096 documents, a bit each.
     Windows,
 }
 
-/// In how many segments the two shortest lists of an intersection meet in which way.
+/// The numbers of segments in which the two shortest lists are intersected in each way.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Meetings {
-    /// For two lists.
+    /// The algorithm for two lists.
     pub algorithm: Algorithm,
-    /// Two lists.
+    /// Segments with two lists.
     pub lists: u64,
-    /// A list, whose documents are looked up in a bitmap.
+    /// Segments with a list whose documents are looked up in a bitmap.
     pub probes: u64,
-    /// Two bitmaps.
+    /// Segments with two bitmaps.
     pub bitmaps: u64,
-    /// A single document, which is looked up in the other lists.
+    /// Segments with a single document, which is looked up in the other lists.
     pub singles: u64,
 }
 
@@ -90,25 +93,26 @@ pub struct Meetings {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ClausePlan {
-    /// The clause, as the query language has it; of several clauses only that there are some.
+    /// The clause in the query language. A combination is abbreviated.
     pub clause: String,
-    /// What must be true of it for the clause that it is part of.
+    /// The part that the clause plays for its parent.
     pub occur: Occur,
-    /// What it is looked for in.
+    /// The source of its matches.
     pub source: Source,
-    /// The clauses that it is made of.
+    /// Its subclauses.
     pub clauses: Vec<ClausePlan>,
 }
 
-/// What a clause is looked for in.
+/// The source of a clause's matches.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Source {
-    /// Nothing of its own: its clauses.
+    /// Its subclauses.
     Clauses,
     /// A term's lists.
     Lists(Lists),
-    /// The lists of all terms that a pattern matches. Of a phrase prefix those of its last word: its clauses are the others.
+    /// The lists of all terms that a pattern matches. For a phrase prefix those of its last word;
+    /// the others are its subclauses.
     Expansion(Expansion),
 }
 
@@ -116,31 +120,31 @@ pub enum Source {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lists {
-    /// Documents in all of them, dead ones among them.
+    /// Documents in all of them, including dead ones.
     pub documents: u64,
-    /// How many there are: one a segment that has the term.
+    /// The number of lists: one for each segment that has the term.
     pub lists: u64,
-    /// Of these, dense ones, which are bitmaps too.
+    /// The number of dense lists, which have a bitmap too.
     pub bitmaps: u64,
 }
 
-/// What a pattern stands for.
+/// The terms that a pattern matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Expansion {
-    /// Its terms, counted in each segment.
+    /// The number of terms, counted in each segment.
     pub terms: u64,
-    /// Documents in their lists, one that has several of them as often.
+    /// Documents in their lists. A document counts once for each of its terms.
     pub documents: u64,
-    /// The first few different terms in their order.
+    /// The first few different terms, in their order.
     pub first: Vec<String>,
 }
 
-/// Terms of an expansion that are named.
+/// Terms of an expansion that are named, at most.
 pub(crate) const FIRST_MAX: usize = 8;
 
 impl QueryPlan {
-    /// Of these executors.
+    /// Returns the plan of these executors.
     pub fn new(executors: Vec<ExecutorPlan>) -> QueryPlan {
         QueryPlan { executors }
     }

@@ -1,7 +1,8 @@
 //! Ranges: the documents that have a value of a field between two others, or one of several values.
 //!
-//! Values that are no words are compared by their sortable bits, so a range is an interval of numbers, one value is an interval too, and a
-//! set of values is several. Words are in order as terms, and a range of them is a [pattern](crate::pattern).
+//! Values other than words are compared by their sortable bits. So a range or a single value is an
+//! interval of numbers, and a set of values is several intervals. Words are ordered as terms, and a
+//! range of them is a [pattern](crate::pattern).
 
 use std::ops::{Bound, RangeInclusive};
 
@@ -14,7 +15,7 @@ use crate::problem::Problem;
 use crate::query::{Kind, Node, NodeId, Query, Siblings, TooLarge};
 use crate::target::Target;
 
-/// Whether a value is in one of some intervals, which are apart and ascend.
+/// True if a value is in one of some intervals, which are disjoint and ascend.
 #[inline]
 pub(crate) fn has(intervals: &[Interval], value: u64) -> bool {
     let behind = intervals.partition_point(|(first, _)| *first <= value);
@@ -22,12 +23,12 @@ pub(crate) fn has(intervals: &[Interval], value: u64) -> bool {
 }
 
 impl Query {
-    /// The intervals of a range: apart, and ascending.
+    /// Returns the intervals of a range, disjoint and ascending.
     pub(crate) fn intervals(&self, range: &QueryRange) -> &[Interval] {
         &self.intervals[range.first as usize..(range.first + range.count) as usize]
     }
 
-    /// A leaf for the documents with a value of a field that is in one of some intervals.
+    /// Returns a leaf for the documents with a value of a field in one of some intervals.
     pub(crate) fn values_in(
         &mut self,
         field: Target,
@@ -47,8 +48,8 @@ impl Query {
         Ok(())
     }
 
-    /// The leaf for the intervals from the one numbered `first` on. One without intervals matches nothing, and unlike a word that
-    /// has no terms it is not passed over.
+    /// Returns a leaf for the intervals from number `first` on. A range without intervals matches
+    /// nothing. Unlike a word without terms, it is not skipped.
     pub(crate) fn close_range(&mut self, field: Target, first: usize) -> Result<Kind, TooLarge> {
         let count = join(&mut self.intervals[first..]);
         self.intervals.truncate(first + count);
@@ -60,7 +61,8 @@ impl Query {
         Ok(Kind::Range(self.ranges.len() as u32 - 1))
     }
 
-    /// A leaf for the documents with a value of a field between two: as they are typed, but for words, which are terms.
+    /// Returns a leaf for the documents with a value of a field between two values, as they are
+    /// typed. Words must be terms.
     pub(crate) fn between(
         &mut self,
         field: Target,
@@ -85,7 +87,8 @@ impl Query {
         self.pattern_of(field.id, kind, &[low.as_bytes(), high.as_bytes()])
     }
 
-    /// A leaf for the documents with a value that is one term. No document has one that cannot be a term.
+    /// Returns a leaf for the documents with a value that is one term. A text that cannot be a term
+    /// matches nothing.
     pub(crate) fn keyword(&mut self, field: Target, text: &str) -> Result<Kind, TooLarge> {
         match self.term(field.id, text.as_bytes())? {
             Kind::Nothing => self.values_in(field, []),
@@ -98,12 +101,12 @@ impl Query {
         }
     }
 
-    /// A leaf for the documents with a value of a field that is no word.
+    /// Returns a leaf for the documents with a value of a field without words.
     pub(crate) fn value(&mut self, field: Target, text: &str) -> Result<Kind, Problem> {
         Ok(self.values_in(field, [valued(field.kind, text)?.into_inner()])?)
     }
 
-    /// A leaf for the documents that have any value of a field.
+    /// Returns a leaf for the documents that have any value of a field.
     pub(crate) fn any_value(&mut self, field: Target) -> Result<Kind, TooLarge> {
         match field.kind {
             FieldKind::Text(_) if field.id == FieldId::TEXT => Ok(Kind::Everything),
@@ -114,18 +117,18 @@ impl Query {
         }
     }
 
-    /// A node for the documents that any of these match, which all score the same.
+    /// Returns a node for the documents that any node of a list matches, all with one score.
     pub(crate) fn any_alike(&mut self, list: Siblings) -> Result<NodeId, TooLarge> {
         self.push(Node { constant: true, ..Node::parent(Kind::CLAUSES, list.first) })
     }
 }
 
-/// The values that a text stands for.
+/// Parses a text as a value, which covers a range in sortable form.
 pub(crate) fn valued(kind: FieldKind, text: &str) -> Result<RangeInclusive<u64>, Problem> {
     typed(kind, text).ok_or(Problem::Misfit { kind })
 }
 
-/// The values between two of these; none if there are none.
+/// Returns the interval between two ends; `None` if it is empty.
 fn interval(
     kind: FieldKind,
     all: RangeInclusive<u64>,
@@ -153,7 +156,7 @@ fn edge(bound: Bound<&str>) -> (&str, Edge) {
     }
 }
 
-/// Brings intervals into order, and makes one of those that overlap; says how many are left.
+/// Sorts intervals and joins those that overlap. Returns the number that is left.
 fn join(intervals: &mut [Interval]) -> usize {
     intervals.sort_unstable();
     let mut count = 0;

@@ -1,4 +1,4 @@
-//! BM25: what a term's occurrence in a document is worth (Robertson and Zaragoza, 2009).
+//! BM25: scores for the terms of a document (Robertson and Zaragoza, 2009).
 //!
 //! A document of length `len`, in which a term occurs `f` times, scores
 //!
@@ -8,9 +8,11 @@
 //!        f + k1 · (1 − b + b · len / avg)
 //! ```
 //!
-//! where `n` of the `N` documents that have the term's field have the term, `len` is how long that field is, and `avg` its mean length: as Lucene has it, so without the factor `k1 + 1`, which is the
-//! same for all. Lengths are exact; Lucene and tantivy round them to a byte. `N`, `n` and `avg` are those of what the query
-//! sees of the whole index; a document that was deleted leaves them when its segment is rewritten or dropped.
+//! Here `n` of the `N` documents with the term's field contain the term, `len` is the field's
+//! length, and `avg` its mean length. Like Lucene's formula it lacks the factor `k1 + 1`, which is
+//! equal for all. Lengths are exact; Lucene and tantivy round them to a byte. `N`, `n` and `avg`
+//! count the documents of the whole index that the query sees. A deleted document leaves them when
+//! its segment is rewritten or dropped.
 
 pub(crate) mod inverses;
 mod longest;
@@ -27,20 +29,20 @@ use crate::query::{Kind, NONE, NodeId, Query};
 use inverses::Inverses;
 pub(crate) use longest::{longest, longest_below};
 
-/// Fields of text, but for the text itself, that an index may have.
+/// Text fields besides the text that an index may have.
 const FIELDS: usize = 15;
 
-/// How fast further occurrences lose in worth, and how much long documents do.
+/// The parameters of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameters {
-    /// From 0, where occurrences do not count but the first. 1.2 unless set otherwise.
+    /// How much further occurrences add, from 0, where only the first counts. Default 1.2.
     pub k1: f32,
-    /// From 0, where length does not matter, to 1. 0.75 unless set otherwise.
+    /// How much length matters, from 0, not at all, to 1. Default 0.75.
     pub b: f32,
 }
 
 impl Parameters {
-    /// Whether every score by them is a number.
+    /// True if every score by these parameters is a number.
     pub fn are_sound(self) -> bool {
         (0.0..=f32::MAX).contains(&self.k1) && (0.0..=1.0).contains(&self.b)
     }
@@ -52,30 +54,31 @@ impl Default for Parameters {
     }
 }
 
-/// How the best matches are found.
+/// The settings for finding the best matches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ranking {
-    /// The ranking function's.
+    /// The parameters of BM25.
     pub parameters: Parameters,
-    /// Whether blocks of postings may be passed over whose bounds say that they hold none of the best.
+    /// True if blocks of postings may be skipped whose upper bound does not beat the threshold.
     pub skips: bool,
-    /// How scores fade with age, if they do.
+    /// The fading of scores with age, if they fade.
     pub fading: Option<Fading>,
 }
 
-/// What scores are computed from: how large the index is, field by field, and how many documents have each of a query's terms.
+/// The counts that scores are computed from: the size of each field, and the number of documents
+/// with each of a query's terms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Documents that have a text, and its tokens.
+    /// The number of documents that have a text, and of its tokens.
     pub statistics: Statistics,
-    /// The same of the other fields that the query has terms of, in the order in which it names them.
+    /// The statistics of the other fields in which the query has terms, in the query's order.
     pub fields: Vec<(FieldId, Statistics)>,
-    /// Documents with each term, in the order of the query's terms.
+    /// The number of documents with each term, in the order of the query's terms.
     pub with_term: Vec<u64>,
 }
 
 impl Counts {
-    /// With room for queries of this many terms.
+    /// Reserves room for queries of this many terms.
     pub fn with_capacity(terms: usize) -> Counts {
         Counts {
             statistics: Statistics::default(),
@@ -84,7 +87,7 @@ impl Counts {
         }
     }
 
-    /// Nothing counted yet, for `query`.
+    /// Resets all counts, for `query`.
     pub fn begin(&mut self, query: &Query) {
         self.statistics = Statistics::default();
         self.fields.clear();
@@ -103,7 +106,7 @@ impl Counts {
         self.fields.iter().position(|(known, _)| *known == field)
     }
 
-    /// Adds what a snapshot sees.
+    /// Adds the counts of a snapshot.
     pub fn add(&mut self, snapshot: &Snapshot<'_>, query: &Query) {
         self.statistics += snapshot.statistics();
         for (field, statistics) in &mut self.fields {
@@ -116,7 +119,7 @@ impl Counts {
         }
     }
 
-    /// Whether they may be of `query`: they are of as many terms, in the same fields.
+    /// True if the counts may be those of `query`: they are for as many terms, in its fields.
     pub fn are_of(&self, query: &Query) -> bool {
         let mut are_known = self.with_term.len() == query.terms.len();
         if query.root != NONE {
@@ -127,57 +130,58 @@ impl Counts {
         are_known
     }
 
-    /// Documents that have a field of text, and its tokens.
+    /// Returns the number of documents that have a field of text, and of its tokens.
     pub fn of_field(&self, field: FieldId) -> Statistics {
         self.place_of(field).map_or(self.statistics, |place| self.fields[place].1)
     }
 
-    /// How many tokens documents that have a field have of it on average.
+    /// Returns the mean number of tokens of a field, over the documents that have it.
     pub(crate) fn average(&self, field: FieldId) -> f64 {
         let Statistics { documents, tokens } = self.of_field(field);
         tokens as f64 / documents.max(1) as f64
     }
 
-    /// How rare a term of a field is.
+    /// Returns the inverse document frequency of a term of a field.
     pub(crate) fn idf(&self, field: FieldId, term: u32) -> f64 {
         let with_term = self.with_term[term as usize] as f64;
-        // Documents that were given up have the term, and do not count.
+        // Abandoned documents contain the term, but do not count.
         let without = (self.of_field(field).documents as f64 - with_term).max(0.0);
         ((without + 0.5) / (with_term + 0.5)).ln_1p()
     }
 }
 
-/// What each node of a query adds to a score.
+/// The weights of a query's nodes.
 #[derive(Debug, Default)]
 pub(crate) struct Weights {
-    /// By node: of a leaf that is scored by frequency, the weight and the norm; of others, what they add for a match.
+    /// For each node: the parameters of BM25 for a leaf that is scored by frequency, or a constant.
     nodes: Vec<Weight>,
-    /// What blocks' bounds are computed with.
+    /// The tables for blocks' upper bounds.
     pub(crate) inverses: Inverses,
-    /// By term: the same of its node. Of a whole value the weight, which it scores wherever it is; nothing if its node is scored otherwise.
+    /// For each term, the parameters of its node. For a whole value only the weight, which is its
+    /// score everywhere. Zero if its node is scored otherwise.
     terms: Vec<Bm25>,
 }
 
-/// What a node adds to the scores of its matches.
+/// The way in which a node adds to the scores of its matches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Weight {
-    /// What BM25 gives.
+    /// By BM25.
     Frequency(Bm25),
-    /// The same for each.
+    /// A constant for each match.
     Constant(f32),
-    /// What its clauses add.
+    /// The sum of its clauses' scores.
     Sum,
 }
 
 impl Weights {
-    /// With room for queries of this many clauses.
+    /// Reserves room for queries of this many clauses.
     pub(crate) fn with_capacity(clauses: usize) -> Weights {
         let nodes = Vec::with_capacity(Query::nodes_max(clauses));
         let inverses = Inverses::with_capacity(FIELDS + 1);
         Weights { nodes, inverses, terms: Vec::with_capacity(clauses) }
     }
 
-    /// Computes those of a query.
+    /// Computes the weights of a query.
     pub(crate) fn fill(&mut self, query: &Query, counts: &Counts, parameters: Parameters) {
         self.nodes.clear();
         self.nodes.resize(query.nodes.len(), Weight::Constant(0.0));
@@ -211,7 +215,7 @@ impl Weights {
                 self.terms[term as usize] = bm25;
                 Weight::Frequency(bm25)
             }
-            // As if its terms were one that is as rare as all of them together.
+            // A phrase is scored like a term whose IDF is the sum of its terms' IDFs.
             Kind::Phrase { .. } => {
                 let terms = query.children(id).filter_map(|child| query.term_of(child));
                 let bm25 = norm.of(field, boost, terms.map(idf).sum());
@@ -227,17 +231,17 @@ impl Weights {
         };
     }
 
-    /// Whether they may be those of `query`.
+    /// True if the weights may be those of `query`.
     pub(crate) fn are_of(&self, query: &Query) -> bool {
         self.nodes.len() == query.nodes.len() && self.terms.len() == query.terms.len()
     }
 
-    /// What a term adds by its frequency.
+    /// Returns the BM25 parameters of a term.
     pub(crate) fn of_term(&self, term: usize) -> Bm25 {
         self.terms[term]
     }
 
-    /// Above every score by such a query.
+    /// Returns an upper bound on every score of a query.
     pub(crate) fn highest(&self, query: &Query) -> f32 {
         let mut highest = 0.0;
         if query.root != NONE {
@@ -246,7 +250,8 @@ impl Weights {
         highest
     }
 
-    /// Adds up in the order in which scores are, or what is rounded might make it lower than one.
+    /// Adds up in the order in which scores are summed. In another order rounding might make the
+    /// bound lower than a score.
     fn add_highest(&self, query: &Query, node: NodeId, sum: &mut f32) {
         match self.of(node) {
             Weight::Frequency(bm25) => *sum += bm25.weight,
@@ -255,16 +260,17 @@ impl Weights {
         }
     }
 
-    /// What a node adds.
+    /// Returns the weight of a node.
     pub(crate) fn of(&self, node: NodeId) -> Weight {
         self.nodes[node as usize]
     }
 }
 
-/// What sums of bounds are multiplied by: numbers that are added up in another order may come out a little higher.
+/// The factor for sums of bounds. Numbers that are added up in another order may come out a little
+/// higher.
 pub(crate) const MORE: f32 = 1.0 + 1e-5;
 
-/// What is the same for all terms of a field.
+/// The part of the formula that all terms of a field share.
 struct Norm<'c> {
     counts: &'c Counts,
     parameters: Parameters,
@@ -280,27 +286,30 @@ impl Norm<'_> {
     }
 }
 
-/// A boost of what is boosted already: as high as numbers are at most, since nothing times what has no end is no number.
+/// Multiplies two boosts. Limits the product to the greatest number, since zero times infinity is
+/// not a number.
 pub(crate) fn boosted(boost: f32, by: f32) -> f32 {
     (boost * by).min(f32::MAX)
 }
 
-/// The score of `frequency` occurrences in a document of this length; for what is no posting.
+/// Returns the score of `frequency` occurrences in a document of this length.
 pub(crate) fn score(bm25: Bm25, frequency: f32, length: u32) -> f32 {
     bm25.weight * (frequency / (frequency + bm25.c0 + bm25.c1 * length as f32))
 }
 
-/// Below that, more than rounding can make a score exceed another that is higher by less than one in a million.
+/// The factor for bounds that rounding may make too low: a score may exceed another one by
+/// rounding, by less than one in a million.
 const ROUNDED: f32 = 1.0 + 1e-6;
 
-/// Above the scores of a block's postings, by its maxima, or equal to the highest.
+/// Returns an upper bound on the scores of a block's postings, by its maxima. It may equal the
+/// highest score.
 #[inline]
 pub(crate) fn bound(bm25: Bm25, maxima: u64) -> f32 {
     bounds(bm25, &Maxima::from_word(maxima).pairs()).into_iter().fold(0.0, f32::max)
 }
 
-/// For each pair, what is above the scores of all postings that are neither more frequent nor denser. Without a branch, so that pairs are computed side by
-/// side.
+/// Returns for each pair an upper bound on the scores of postings that are neither more frequent
+/// nor denser. Has no branch, so pairs are computed side by side.
 #[inline(always)]
 fn bounds(bm25: Bm25, pairs: &[Pair; 4]) -> [f32; 4] {
     let frequencies = pairs.map(|pair| f32::from(pair.frequency));
@@ -309,24 +318,26 @@ fn bounds(bm25: Bm25, pairs: &[Pair; 4]) -> [f32; 4] {
         let frequency = frequencies[number];
         let below = frequency + bm25.c0 + bm25.c1 * lengths[number];
         let score = bm25.weight * (frequency / below);
-        // A less frequent posting is below by this part of its score at least, which is c0 divided by both.
+        // The score of a less frequent posting is lower by at least this part: c0 divided by both.
         let is_apart = bm25.c0 >= (ROUNDED - 1.0) * frequency * below;
         let bound = if is_apart { score } else { (score * ROUNDED).min(bm25.weight) };
-        // The highest may be any that is as high: no frequency is worth more than the weight.
+        // A saturated frequency may be any higher one. No frequency scores more than the weight.
         let bound = if frequency == FREQUENCY_MAX as f32 { bm25.weight } else { bound };
         if frequency == 0.0 { 0.0 } else { bound }
     })
 }
 
-/// What is rounded may be so much of what is left of a weight.
+/// The relative error that rounding may make in the difference of a weight and a score.
 pub(crate) const SLACK: f32 = 1e-5;
 
-/// No posting of a block with these maxima scores above `needed` that is less frequent; above every frequency if none does.
+/// Returns the least frequency with which a posting of a block with these maxima may score above
+/// `needed`. Returns a number above every frequency if no posting can.
 pub(crate) fn least_frequency(bm25: Bm25, maxima: Maxima, needed: f32) -> u32 {
     if needed <= 0.0 || u32::from(maxima.frequency()) == FREQUENCY_MAX {
         return 1;
     }
-    // The document is at least as long as by the highest density: beside the frequency there is below the line this part of it, and c0.
+    // The highest density bounds the document's length from below. So the denominator is at least
+    // the frequency, this part of it, and c0.
     let per_token = |pair: Pair| pair.shortest() as f32 / f32::from(pair.frequency);
     let pairs = maxima.pairs().into_iter().filter(|pair| pair.frequency > 0);
     let part = bm25.c1 * pairs.map(per_token).fold(f32::INFINITY, f32::min);
@@ -344,13 +355,14 @@ mod tests {
         digits.prop_map(|n| 10.0f32.powf(-n))
     }
 
-    /// What is added below the line: numbers of all magnitudes, none, and such as rounding makes most of.
+    /// The added parts of the denominator: numbers of all magnitudes, zero, and those with the
+    /// greatest rounding errors.
     fn any_shares() -> impl Strategy<Value = (f32, f32)> {
         let any = || prop_oneof![Just(0.0f32), 0.0f32..2.0, below_one(0.0..9.0)];
         prop_oneof![(any(), any()), (below_one(5.0..8.0), Just(0.0f32))]
     }
 
-    /// What a block of these postings says of them.
+    /// Returns the maxima of a block of these postings.
     fn maxima_of(postings: &[(u32, u16)]) -> u64 {
         let saturated =
             |(frequency, length): &(u32, u16)| ((*frequency).min(FREQUENCY_MAX) as u8, *length);
@@ -360,7 +372,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
-        /// No posting scores above its block's bound, by not one bit, and none above the weight.
+        /// No posting scores above its block's bound, not by one bit, and the bound is at most the
+        /// weight.
         #[test]
         fn a_bound_is_never_below_a_score(
             weight in 0.0f32..20.0,
@@ -378,7 +391,7 @@ mod tests {
             }
         }
 
-        /// Whatever scores above a number is as frequent as that takes.
+        /// Every posting that scores above a number has at least the least frequency for it.
         #[test]
         fn what_is_less_frequent_scores_less(
             weight in 0.0f32..20.0,
@@ -398,7 +411,8 @@ mod tests {
             }
         }
 
-        /// Where only a word's rarity counts, all of its documents score the same, and so does every block at best.
+        /// Where only a word's rarity counts, all of its documents score equally, and each block's
+        /// bound is that score.
         #[test]
         fn without_k1_all_are_equal(weight in 0.0f32..20.0, frequency in 1u32..70_000, length in 1u16..) {
             let bm25 = Bm25 { weight, ..Bm25::NOTHING };

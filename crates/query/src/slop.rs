@@ -1,17 +1,19 @@
 //! Slop: how far the terms of a phrase may be moved in a document.
 //!
-//! A term that is at position `p` of the document and at place `i` of the phrase is *shifted* by `p - i`. A match takes an
-//! occurrence of each of the phrase's terms, different ones for a term that is there twice; it is as *long* as the largest of its shifts is
-//! above the smallest: 0 for the phrase itself, 1 with a word in between, 2 for two neighbours that change places. (This is
-//! what Lucene calls match length, and what slop is a limit of.)
+//! A term at position `p` of the document and at place `i` of the phrase is *shifted* by `p - i`. A
+//! match takes one occurrence for each of the phrase's terms, different ones for a repeated term.
+//! Its *length* is the difference between the largest and the smallest shift. The length is 0 for
+//! the phrase itself, 1 with a word in between, and 2 for two neighbours swapped. Lucene calls it
+//! match length, and slop limits it.
 //!
-//! Matches are found by the sweep for the smallest range that has an element of each of several sorted lists: the term with the smallest
-//! shift goes on to its next occurrence, until one has no more.
+//! Matches are found by the sweep for the smallest range with an element of each of several sorted
+//! lists. The term with the smallest shift moves to its next occurrence, until one has none left.
 
-/// Terms of a phrase that is looked at this way.
+/// Terms of a phrase, at most.
 pub(crate) const SLOTS_MAX: usize = 128;
 
-/// An occurrence of one of the phrase's terms: position (high half) and which of its different terms.
+/// An occurrence of one of the phrase's terms: its position (high half), and its term's number
+/// among the different ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Occurrence(u64);
 
@@ -32,14 +34,15 @@ impl Occurrence {
 /// A place in a phrase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slot {
-    /// Which of the phrase's different terms.
+    /// The number of its term, among the phrase's different terms.
     pub(crate) term: u32,
     /// Its place.
     pub(crate) at: u32,
 }
 
-/// Calls `found` with the length of each match that is at most `slop` long and that no other one, which has an occurrence less
-/// far on, is shorter than. `slots` are in the order of their places; goes on for as long as `found` says so.
+/// Calls `found` with the length of each match of at most `slop`, until `found` returns false.
+/// While the slot with the smallest shift moves without passing another, only the shortest match is
+/// reported. `slots` are in the order of their places.
 pub(crate) fn matches(
     occurrences: &[Occurrence],
     slots: &[Slot],
@@ -47,6 +50,7 @@ pub(crate) fn matches(
     mut found: impl FnMut(u32) -> bool,
 ) {
     let Some(mut sweep) = Sweep::begin(occurrences, slots) else { return };
+    // Terminates: each round advances a slot, until a term has no occurrence left.
     loop {
         let (slot, length) = sweep.smallest();
         let next = sweep.second_smallest(slot);
@@ -70,7 +74,7 @@ pub(crate) fn matches(
     }
 }
 
-/// Where each slot's occurrence is.
+/// The current occurrence of each slot.
 struct Sweep<'o> {
     occurrences: &'o [Occurrence],
     slots: &'o [Slot],
@@ -78,7 +82,7 @@ struct Sweep<'o> {
 }
 
 impl<'o> Sweep<'o> {
-    /// The first occurrences; none if a term has too few.
+    /// Returns the sweep at the first occurrences; `None` if a term has too few.
     fn begin(occurrences: &'o [Occurrence], slots: &'o [Slot]) -> Option<Sweep<'o>> {
         let mut sweep = Sweep { occurrences, slots, at: [0; SLOTS_MAX] };
         for slot in 0..slots.len() {
@@ -89,7 +93,7 @@ impl<'o> Sweep<'o> {
         Some(sweep)
     }
 
-    /// The slot's first occurrence from `from` on.
+    /// Returns the slot's first occurrence from `from` on.
     fn find(&self, slot: usize, from: usize) -> Option<usize> {
         let term = self.slots[slot].term;
         let behind = self.occurrences.get(from..)?.iter();
@@ -112,20 +116,20 @@ impl<'o> Sweep<'o> {
         largest - smallest
     }
 
-    /// The slot with the smallest shift, and how long the match is.
+    /// Returns the slot with the smallest shift, and the length of the match.
     fn smallest(&self) -> (usize, i64) {
         let (_, slot) = self.shifts().min().expect("a phrase has terms");
         (slot, self.length())
     }
 
-    /// The smallest shift of the other slots.
+    /// Returns the smallest shift of the other slots.
     fn second_smallest(&self, but: usize) -> i64 {
         let others = self.shifts().filter(|(_, slot)| *slot != but);
         others.map(|(shift, _)| shift).min().unwrap_or(i64::MAX)
     }
 
-    /// Moves a slot to its next occurrence, and later slots of the same term that are there on to theirs. Says whether
-    /// there are enough.
+    /// Moves a slot to its next occurrence. Moves a later slot of the same term on, if it is there.
+    /// Returns false if there are too few occurrences.
     fn advance(&mut self, slot: usize) -> bool {
         let Some(next) = self.find(slot, self.at[slot] + 1) else { return false };
         self.at[slot] = next;
@@ -142,7 +146,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The length of the shortest match, by trying all of them.
+    /// Returns the length of the shortest match, by trying all of them.
     fn shortest(text: &[u32], slots: &[Slot], taken: &mut Vec<usize>) -> Option<i64> {
         let Some(slot) = slots.get(taken.len()) else {
             let shifts = || taken.iter().zip(slots).map(|(at, slot)| *at as i64 - slot.at as i64);

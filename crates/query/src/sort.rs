@@ -1,12 +1,13 @@
 //! Matches in the order of a field's values.
 //!
-//! A value becomes a *key*, the greater the earlier: its [sortable](ValueKind::sortable) form, turned over where the least comes first. A document
-//! without a value has none and comes last; of two with the same value the newer comes first. One with several counts by
-//! that which comes first.
+//! A value becomes a *key*, the greater the earlier. It is the value's
+//! [sortable](ValueKind::sortable) form, inverted if the least comes first. A document without a
+//! value has no key and comes last. The newer of two documents with one value comes first. A
+//! document with several values counts by the one that comes first.
 //!
-//! A keyword is a place in its segment's order of terms. Where one of another segment would be is between two places, so
-//! [keys](SortBy::key) of places are odd numbers, and even ones are between them. What each segment has found is
-//! [merged](words::Words) by the keywords' bytes.
+//! A keyword is a place in its segment's order of terms. A keyword of another segment may be
+//! between two places. So [keys](SortBy::key) of places are odd numbers, with even ones between
+//! them. The results of all segments are [merged](words::Words) by the keywords' bytes.
 
 mod first;
 mod words;
@@ -22,17 +23,17 @@ use crate::top::Placed;
 
 pub use first::First;
 
-/// What comes first.
+/// The order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// The least value.
+    /// The least value comes first.
     Ascending,
-    /// The greatest.
+    /// The greatest value comes first.
     Descending,
 }
 
 impl Direction {
-    /// Which of two keywords comes first.
+    /// Compares two keywords by which comes first.
     pub(crate) fn compare(self, a: &[u8], b: &[u8]) -> Ordering {
         match self {
             Direction::Ascending => a.cmp(b),
@@ -41,7 +42,7 @@ impl Direction {
     }
 }
 
-/// What a document is sorted by.
+/// The value that a document is sorted by.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SortKey {
     /// The key of a number, a moment or a boolean.
@@ -50,35 +51,35 @@ pub enum SortKey {
     Word(Box<[u8]>),
 }
 
-/// The field that matches are sorted by, and how.
+/// The field that matches are sorted by, and the direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortBy {
     /// The field.
     pub field: FieldId,
-    /// What its values are.
+    /// The kind of its values.
     pub kind: ValueKind,
-    /// What comes first.
+    /// The direction.
     pub direction: Direction,
 }
 
 impl SortBy {
-    /// Whether its values are keywords.
+    /// True if its values are keywords.
     pub(crate) fn is_by_words(&self) -> bool {
         self.kind == ValueKind::Keyword
     }
 
-    /// The key of a value in sortable form.
+    /// Returns the key of a value in sortable form.
     #[inline]
     pub(crate) fn key(&self, value: u64) -> u64 {
         self.turned(if self.is_by_words() { 2 * value + 1 } else { value })
     }
 
-    /// The value of a key, in sortable form.
+    /// Returns the value of a key, in sortable form.
     fn value(&self, key: u64) -> u64 {
         if self.is_by_words() { self.turned(key) / 2 } else { self.turned(key) }
     }
 
-    /// The other way round, if the least comes first.
+    /// Inverts a number, if the least comes first.
     #[inline]
     fn turned(&self, number: u64) -> u64 {
         match self.direction {
@@ -87,7 +88,8 @@ impl SortBy {
         }
     }
 
-    /// The values in sortable form whose keys are not below this one: from the first to the last; none if that is before it.
+    /// Returns the range of values, in sortable form, whose keys are at least `key`. The last is
+    /// before the first if there are none.
     pub(crate) fn values_from(&self, key: u64) -> (u64, u64) {
         let number = self.turned(key);
         match (self.direction, self.is_by_words()) {
@@ -100,12 +102,12 @@ impl SortBy {
         }
     }
 
-    /// The bits of the value with this key, which is no keyword.
+    /// Returns the bits of the value with this key. The value must not be a keyword.
     pub fn bits(&self, key: u64) -> u64 {
         self.kind.from_sortable(self.value(key))
     }
 
-    /// The key that a keyword has in a segment, or would have.
+    /// Returns the key that a keyword has in a segment, or would have.
     fn key_in(&self, segment: &Segment<'_>, word: &[u8]) -> u64 {
         let mut terms = segment.terms_from(self.field, word);
         let (place, mut bytes) = (terms.place(), [0; TERM_BYTES_MAX]);
@@ -135,13 +137,13 @@ impl Placed for Sorted {
     }
 }
 
-/// Takes matches with their keys.
+/// The collector of matches with keys.
 pub(crate) struct Sorting<'s> {
     pub(crate) first: &'s mut First,
     pub(crate) by: SortBy,
     pub(crate) executor: u32,
-    /// Where keywords order them: what a key has to be above in the current segment, or equal to where older segments may have newer
-    /// documents.
+    /// Set if keywords are the order: the key to beat in the current segment. In every executor but
+    /// the first an equal key counts too, since its document may be newer than those found.
     bar: Option<Option<u64>>,
 }
 
@@ -151,7 +153,7 @@ impl<'s> Sorting<'s> {
         Sorting { first, by, executor, bar: None }
     }
 
-    /// Whether a match with this key may be among the first.
+    /// True if a match with this key may be among the first.
     pub(crate) fn takes(&self, key: Option<u64>) -> bool {
         let is_above = self.bar.is_none_or(|bar| key > bar || (self.executor > 0 && key == bar));
         is_above
@@ -162,23 +164,24 @@ impl<'s> Sorting<'s> {
             }
     }
 
-    /// No match counts whose key is below it.
+    /// Returns the lowest key that still counts, if there is a bound.
     pub(crate) fn least(&self) -> Option<u64> {
         let worst = self.first.top.worst().and_then(|(worst, _)| worst.key);
         worst.max(self.bar.flatten())
     }
 
-    /// A match in a registered segment, or one whose key is no place.
+    /// Offers a match in a registered segment, or one whose key is not a place.
     pub(crate) fn offer(&mut self, found: Sorted) {
         self.first.top.offer(found);
     }
 
-    /// A match in a fresh segment, with its keyword.
+    /// Offers a match in a fresh segment, with its keyword.
     pub(crate) fn offer_word(&mut self, word: Option<&[u8]>, sequence: u64, hit: Address) {
         self.first.words.offer(word, sequence, hit);
     }
 
-    /// A registered segment follows. Its own keywords are numbers, and so is what they have to beat.
+    /// Enters a registered segment. Computes the keys of the place to beat and of the page's end
+    /// there.
     pub(crate) fn enter(&mut self, segment: &Segment<'_>) {
         if !self.by.is_by_words() {
             return;
@@ -192,7 +195,8 @@ impl<'s> Sorting<'s> {
         self.first.top.set_has_newer(false);
     }
 
-    /// What was found in the segment that was entered is put among the rest, with its keywords.
+    /// Leaves the segment entered. Merges its matches with those of other segments, by their
+    /// keywords.
     pub(crate) fn leave(&mut self, segment: &Segment<'_>) {
         if !self.by.is_by_words() {
             return;
@@ -201,13 +205,15 @@ impl<'s> Sorting<'s> {
         top.drain_into(found);
         let mut terms = segment.terms_from(self.by.field, &[]);
         let (mut bytes, mut read) = ([0; TERM_BYTES_MAX], None);
+        // Matches come in the order of their keys, so each keyword is read once.
         for Sorted { key, sequence, hit } in found.drain(..) {
             let place = key.map(|key| self.by.value(key));
             if let Some(place) = place
                 && read.is_none_or(|(at, _)| at != place)
             {
                 terms.go_to(place);
-                // One that cannot be read is not what was stored: then the next one is found, or none.
+                // In a damaged segment the term at a place may be unreadable. Then the cursor finds
+                // the next one, or none.
                 let found = terms.next_term(&mut bytes).filter(|_| terms.place() == place + 1);
                 read = found.map(|term| (place, term.len));
             }
@@ -237,7 +243,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// Places keep their order, or are turned over, and a key between two of them is above the one and below the other.
+        /// Keys of places keep the order of places, or invert it. A key between two places is above
+        /// the one and below the other.
         #[test]
         fn keys_of_places_have_room_between_them(place in 0u64..1000, between in 0u64..1000) {
             for direction in [Direction::Ascending, Direction::Descending] {

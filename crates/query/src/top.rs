@@ -1,15 +1,15 @@
-//! The best matches so far, and what the next one has to beat.
+//! The best matches so far, and the threshold for the next one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::collect::Address;
 
-/// A match whose place among others is known: what is greater comes first.
+/// A match with a place in an order. Greater places come first.
 pub trait Placed: Copy {
-    /// What matches are ordered by.
+    /// The type of places.
     type Place: Ord + Copy;
-    /// That of this one.
+    /// Returns the place of this match.
     fn place(&self) -> Self::Place;
 }
 
@@ -18,21 +18,22 @@ pub trait Placed: Copy {
 pub struct Scored {
     /// The score.
     pub score: f32,
-    /// The document's sequence number: of two with the same score the newer is better.
+    /// The document's sequence number. The newer of two documents with one score is better.
     pub sequence: u64,
     /// The document.
     pub hit: Address,
 }
 
 impl Scored {
-    /// The place of a match with this score and sequence number. Scores are numbers from 0 on, whose bits ascend as they do.
+    /// Returns the place of a match with this score and sequence number. Scores are at least 0, so
+    /// their bits are in their order.
     pub fn place_of(score: f32, sequence: u64) -> u128 {
         u128::from(score.to_bits()) << 64 | u128::from(sequence)
     }
 }
 
 impl Placed for Scored {
-    /// One number, so that it is compared without a branch.
+    /// One number, which is compared without a branch.
     type Place = u128;
 
     fn place(&self) -> u128 {
@@ -40,7 +41,7 @@ impl Placed for Scored {
     }
 }
 
-/// In the order of places.
+/// A match in the order of places.
 #[derive(Clone, Copy, Debug)]
 struct ByPlace<T>(T);
 
@@ -67,19 +68,20 @@ impl<T: Placed> Eq for ByPlace<T> {}
 /// The best `k` matches.
 #[derive(Debug)]
 pub struct Top<T: Placed = Scored> {
-    /// The worst is on top.
+    /// The matches kept, the worst on top.
     heap: BinaryHeap<Reverse<ByPlace<T>>>,
     k: usize,
-    /// Whether matches may come that are newer than some that are kept.
+    /// True if matches may come that are newer than some that are kept.
     has_newer: bool,
-    /// Only what comes behind this place: where the page before ended.
+    /// The end of the page before. Only matches behind this place count.
     after: Option<T::Place>,
-    /// As many matches as are wanted are known to score at least this, whether they were found yet or not; below 0: none are.
+    /// A lower bound: as many matches as are wanted score above it, found or not yet. Negative if
+    /// unknown.
     floor: f32,
 }
 
 impl<T: Placed> Top<T> {
-    /// With room for `k_max` matches.
+    /// Reserves room for `k_max` matches.
     pub fn with_capacity(k_max: usize) -> Top<T> {
         Top {
             heap: BinaryHeap::with_capacity(k_max),
@@ -90,7 +92,7 @@ impl<T: Placed> Top<T> {
         }
     }
 
-    /// Begins anew: the best `k`, of those behind the one with this place.
+    /// Begins anew, for the best `k` matches behind the place `after`.
     pub fn begin(&mut self, k: usize, after: Option<T::Place>) {
         self.heap.clear();
         self.k = k.min(self.heap.capacity());
@@ -99,35 +101,36 @@ impl<T: Placed> Top<T> {
         self.floor = -1.0;
     }
 
-    /// Whether any match counts.
+    /// True if any match counts.
     pub(crate) fn takes_any(&self) -> bool {
         self.k > 0
     }
 
-    /// Matches of another executor than before follow: of two that are equally good the newer counts, and these may be newer than
-    /// what is kept. An executor's own come newest first.
+    /// Begins the matches of another executor. They may be newer than those kept, and of two
+    /// equally good matches the newer counts. An executor's own matches come newest first.
     pub(crate) fn enter_executor(&mut self, number: u32) {
         self.has_newer = number > 0;
     }
 
-    /// Whether matches may come that are newer than some that are kept, from now on; returns whether that was so before.
+    /// Sets if matches may come that are newer than some that are kept. Returns the former setting.
     pub(crate) fn set_has_newer(&mut self, has_newer: bool) -> bool {
         std::mem::replace(&mut self.has_newer, has_newer)
     }
 
-    /// How many matches are wanted, if any of the best will do: not those behind a page.
+    /// Returns how many matches are wanted on the first page; `None` on a later page.
     pub(crate) fn first_page(&self) -> Option<usize> {
         self.after.is_none().then_some(self.k)
     }
 
-    /// The worst, if there are as many as there may be; and whether one counts that is as good but for its age.
+    /// Returns the worst match, once there are `k`. The flag is true if an equally good, newer
+    /// match counts.
     pub(crate) fn worst(&self) -> Option<(T, bool)> {
         let is_full = self.heap.len() >= self.k;
         let worst = self.heap.peek().filter(|_| is_full)?;
         Some((worst.0.0, self.has_newer))
     }
 
-    /// A match, if it is among the best.
+    /// Offers a match, which is kept if it is among the best.
     pub(crate) fn offer(&mut self, found: T) {
         if self.after.is_some_and(|after| found.place() >= after) {
             return;
@@ -141,7 +144,7 @@ impl<T: Placed> Top<T> {
         }
     }
 
-    /// Puts them into `out`, the best first.
+    /// Moves the matches to `out`, replacing its content, the best first.
     pub fn drain_into(&mut self, out: &mut Vec<T>) {
         out.clear();
         out.extend(self.heap.drain().map(|found| found.0.0));
@@ -150,7 +153,7 @@ impl<T: Placed> Top<T> {
 }
 
 impl Top {
-    /// No match counts whose score is not above it.
+    /// Returns the threshold: only matches with a higher score count.
     #[inline]
     pub(crate) fn threshold(&self) -> f32 {
         match self.worst() {
@@ -160,7 +163,7 @@ impl Top {
         }
     }
 
-    /// Takes note that as many matches as are wanted score above `score`.
+    /// Notes that as many matches as are wanted score above `score`.
     pub(crate) fn raise(&mut self, score: f32) {
         self.floor = self.floor.max(score);
     }
@@ -178,7 +181,7 @@ mod tests {
     }
 
     proptest! {
-        /// Page by page it gives all of them in their order, whatever order they come in.
+        /// Page by page, it gives all matches in their order, in whatever order they come.
         #[test]
         fn pages_are_the_whole(scores in proptest::collection::vec(0u8..6, 0..40), k in 1usize..9) {
             let all: Vec<Scored> =

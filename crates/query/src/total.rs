@@ -1,4 +1,4 @@
-//! How many documents match: exactly, or a lower bound, once the caller needs no more.
+//! The number of matching documents: exact, or a lower bound, if the caller needs no more.
 
 use spirit_index::form::older::OlderEntries;
 use spirit_index::ground::ids::SegmentId;
@@ -9,30 +9,31 @@ use crate::evaluate::{Scratch, Settings};
 use crate::limits::Stop;
 use crate::query::Query;
 
-/// How many documents match.
+/// The number of matching documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Total {
-    /// This many.
+    /// The exact number.
     Exact(u64),
-    /// This many, which is more than were asked for; there may be others.
+    /// A lower bound, above the number that was asked for.
     AtLeast(u64),
 }
 
 impl Total {
-    /// The number.
+    /// Returns the number.
     pub fn count(self) -> u64 {
         match self {
             Total::Exact(count) | Total::AtLeast(count) => count,
         }
     }
 
-    /// Whether it is that of all matches.
+    /// True if the number counts all matches.
     pub fn is_exact(self) -> bool {
         matches!(self, Total::Exact(_))
     }
 }
 
-/// Matches counted over several snapshots, exactly up to a number of them. What comes behind that is not looked at.
+/// A count of matches over several snapshots, exact up to a limit. The search ends behind the
+/// limit.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally {
     count: u64,
@@ -40,12 +41,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Nothing counted yet.
+    /// Returns a count of 0, with the limit `up_to`.
     pub fn up_to(up_to: u64) -> Tally {
         Tally { count: 0, up_to }
     }
 
-    /// Counts the matches in a snapshot, until there are enough.
+    /// Counts the matches in a snapshot, up to the limit.
     pub fn add(
         &mut self,
         snapshot: Snapshot<'_>,
@@ -60,12 +61,12 @@ impl Tally {
         Ok(())
     }
 
-    /// Counts matches that were found already.
+    /// Adds matches that were found before.
     pub fn add_found(&mut self, count: u64) {
         self.count += count;
     }
 
-    /// How many there are.
+    /// Returns the total.
     pub fn total(self) -> Total {
         let Tally { count, up_to } = self;
         if count <= up_to { Total::Exact(count) } else { Total::AtLeast(count) }
@@ -73,7 +74,7 @@ impl Tally {
 }
 
 impl Limit for Tally {
-    /// One more than is counted exactly shows that there are more.
+    /// Returns the matches up to one more than the limit: that one shows that there are more.
     fn wanted(&self) -> usize {
         let wanted = self.up_to.saturating_add(1).saturating_sub(self.count);
         usize::try_from(wanted).unwrap_or(usize::MAX)

@@ -1,14 +1,14 @@
-//! What a pattern says of a term.
+//! Verdicts of a pattern on a term.
 
-/// What is said of a term.
+/// A pattern's verdict on a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It matches.
+    /// The term matches.
     Match,
-    /// It does not.
+    /// The term does not match.
     No,
-    /// Nor does any term that begins with this many of its bytes.
+    /// No term matches that begins with this many of its bytes.
     NoneWith(usize),
-    /// Nor does any behind it.
+    /// Neither this term matches nor any after it.
     End,
 }

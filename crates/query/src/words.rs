@@ -1,5 +1,5 @@
-//! Words of a text: the terms that a field's own analyzer makes of them, each at its place. What people type and what programs
-//! ask for go the same way, so both find what was indexed.
+//! Words of a text: the terms that a field's own analyzer makes of them, each at its place. Typed
+//! queries and programs' queries share this code, so both find the indexed terms.
 
 use spirit_schema::FieldKind;
 use spirit_text::Tokenizer;
@@ -8,12 +8,13 @@ use crate::problem::Problem;
 use crate::query::{Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::target::Target;
 
-/// Longest text of words that a clause asks for, in bytes.
+/// Bytes of the text of words that a clause may have, at most.
 pub const WORDS_BYTES_MAX: usize = 1 << 20;
 
 impl Query {
-    /// What a text of words stands for in a field that has any, as a phrase in the query language does: its only term, or a phrase
-    /// of several. `tokenizers` has one for the field's analyzer, if it has an analyzer.
+    /// Compiles a text of words in a field with words, like a phrase in the query language: a
+    /// single term, or a phrase. `tokenizers` has one for the field's analyzer, if the field has an
+    /// analyzer.
     pub(crate) fn phrase_of(
         &mut self,
         field: Target,
@@ -30,8 +31,8 @@ impl Query {
         self.phrase(list, slop)
     }
 
-    /// The same of a phrase whose last word is a prefix, for which `word` is an empty buffer. A text of which nothing is cut is a prefix as
-    /// a whole.
+    /// Like [`phrase_of`](Self::phrase_of), but the last word is a prefix. `word` is an empty
+    /// buffer. In a verbatim field the whole text is the prefix.
     pub(crate) fn phrase_prefix_of(
         &mut self,
         field: Target,
@@ -49,8 +50,8 @@ impl Query {
         self.phrase_prefix(list, place, field.id, word.as_bytes())
     }
 
-    /// Appends the terms of a text to a phrase of which `place` places are taken. Words are cut one by one, so that `*` can stand
-    /// for any one of them.
+    /// Appends the terms of a text to a phrase that has `place` places. Words are cut one by one,
+    /// so that a word `*` can stand for any word.
     pub(crate) fn cut_words(
         &mut self,
         field: Target,
@@ -68,7 +69,7 @@ impl Query {
         Ok(())
     }
 
-    /// The same of a text that is cut as a whole.
+    /// Like [`cut_words`](Self::cut_words), for a text that is cut as a whole.
     pub(crate) fn cut(
         &mut self,
         field: Target,
@@ -103,14 +104,14 @@ impl Query {
         };
         *place += summary.tokens;
         if summary.skipped > 0 {
-            // No document has a term so long.
+            // Such a term is too long for every document.
             let node = self.push(Node::leaf(Kind::Nothing))?;
             self.link(list, node, Occur::Must);
         }
         Ok(())
     }
 
-    /// What a clause asks for by a text: as `field:"text"~slop` in the query language.
+    /// Compiles a clause's text, like `field:"text"~slop` in the query language.
     pub(crate) fn compile_words(
         &mut self,
         field: Target,
@@ -132,7 +133,8 @@ impl Query {
         }
     }
 
-    /// What a clause asks for by a text whose last word is a prefix: as `field:"text"*` in the query language.
+    /// Compiles a clause's text whose last word is a prefix, like `field:"text"*` in the query
+    /// language.
     pub(crate) fn compile_words_prefix(
         &mut self,
         field: Target,
@@ -151,13 +153,13 @@ impl Query {
     }
 }
 
-/// Fails if a text is longer than a clause may have it.
+/// Fails if a text is longer than [`WORDS_BYTES_MAX`].
 fn fits(text: &str) -> Result<(), TooLarge> {
     let max = WORDS_BYTES_MAX;
     if text.len() > max { Err(TooLarge::Text { max }) } else { Ok(()) }
 }
 
-/// Appends `word` to a buffer as terms are: in lower case, unless they are verbatim.
+/// Appends `word` to a buffer in the form of terms: in lower case, unless they are verbatim.
 pub(crate) fn push_normalized(field: Target, word: &str, buffer: &mut String) {
     if field.is_verbatim() {
         buffer.push_str(word);
@@ -166,7 +168,7 @@ pub(crate) fn push_normalized(field: Target, word: &str, buffer: &mut String) {
     }
 }
 
-/// The words of a text but for the last, and that one; any words that it ends with are none.
+/// Splits a text before its last word. Words `*` at the end are dropped.
 fn split_last(text: &str) -> (&str, &str) {
     let mut text = text.trim_end();
     while let Some(before) = text.strip_suffix('*')
@@ -208,7 +210,8 @@ mod tests {
         schema
     }
 
-    /// All of a query, or why there is none. Whether its root must match is the same to everybody.
+    /// Returns a query in debug format, or its error. The root's role does not matter, so it is
+    /// made equal for all.
     fn shown(query: Result<Query, Problem>) -> String {
         let as_must = |mut query: Query| {
             let root = query.root as usize;
@@ -223,7 +226,7 @@ mod tests {
         parser.parse(text).map_err(|error| error.problem)
     }
 
-    /// The terms that an analyzer makes of a text, in the most obvious way: `*` is a gap.
+    /// Returns the terms that an analyzer makes of a text, in the most obvious way. `*` is a gap.
     fn terms(analyzer: Analyzer, text: &str) -> Vec<Option<String>> {
         let mut terms = Vec::new();
         for word in text.split_whitespace() {
@@ -262,7 +265,7 @@ mod tests {
         let gap = [Some("grey"), None, Some("heron")];
         is_of(&Clause::words_in("stems", "grey * HERONS"), &phrase("stems", &gap, 0));
         is_of(&Clause::words("Don't"), &Clause::phrase(&["don", "t"]));
-        // Not that nothing matches: among others it takes no part.
+        // Such a clause takes no part among others, unlike one that matches nothing.
         let blank = Clause::phrase(&[]);
         is_of(&Clause::words(" .,! "), &blank);
         is_of(&Clause::words(""), &blank);
@@ -306,7 +309,7 @@ mod tests {
     }
 
     proptest! {
-        /// What a program asks for by a text is what the language makes of the same text in quotation marks.
+        /// A program's words mean the same as the text in quotation marks in the query language.
         #[test]
         fn words_are_what_the_language_makes_of_them(
             parts in prop::collection::vec(0usize..20, 0..12),

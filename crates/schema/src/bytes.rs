@@ -1,4 +1,4 @@
-//! Numbers and strings one behind the other: variable-length numbers, seven bits a byte, the lowest first.
+//! Numbers and strings as bytes. Numbers have variable length: seven bits a byte, the lowest first.
 
 /// Appends a number.
 pub(crate) fn put_number(mut number: u64, out: &mut Vec<u8>) {
@@ -9,7 +9,8 @@ pub(crate) fn put_number(mut number: u64, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Takes a number off; none if it ends early, has more than 64 bits, or more bytes than it needs.
+/// Removes a number from the front; none if it ends early, has more than 64 bits, or more bytes
+/// than it needs.
 pub(crate) fn take_number(rest: &mut &[u8]) -> Option<u64> {
     let mut number = 0;
     for at in 0..10 {
@@ -24,30 +25,30 @@ pub(crate) fn take_number(rest: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// Signed numbers, the small ones short whatever their sign.
+/// Maps signed numbers to unsigned ones, so that small ones are short with either sign.
 pub(crate) fn zigzag(number: i64) -> u64 {
     (number << 1 ^ number >> 63).cast_unsigned()
 }
 
-/// The number that became this one.
+/// Inverts [`zigzag`].
 pub(crate) fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
-/// Takes a byte off.
+/// Removes a byte from the front; none at the end.
 pub(crate) fn take_byte(rest: &mut &[u8]) -> Option<u8> {
     let (first, others) = rest.split_first()?;
     *rest = others;
     Some(*first)
 }
 
-/// Appends a string, its length first.
+/// Appends a string, after its length.
 pub(crate) fn put_text(text: &str, out: &mut Vec<u8>) {
     put_number(text.len() as u64, out);
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Takes a string off; none if it ends early, or is no UTF-8.
+/// Removes a string from the front; none if it ends early, or is not UTF-8.
 pub(crate) fn take_text<'a>(rest: &mut &'a [u8]) -> Option<&'a str> {
     let len = usize::try_from(take_number(rest)?).ok()?;
     let (text, others) = rest.split_at_checked(len)?;

@@ -1,24 +1,25 @@
-//! Stretches of time as the calendar has them, in UTC.
+//! Calendar intervals, in UTC.
 
 use crate::time::{DAY_MS, date_of, days_of};
 
-/// A stretch of time as the calendar has it.
+/// A calendar interval, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Calendar {
-    /// From midnight to midnight.
+    /// A day from midnight.
     Day,
-    /// From Monday on.
+    /// Seven days from a Monday.
     Week,
-    /// From the first of a month on.
+    /// A month from its first day.
     Month,
-    /// From the first of January, April, July or October on.
+    /// Three months from the first of January, April, July or October.
     Quarter,
-    /// From the first of January on.
+    /// A year from the first of January.
     Year,
 }
 
 impl Calendar {
-    /// When the stretch began that a moment is in, both in milliseconds since 1970.
+    /// Returns the beginning of the interval that contains `time`. Both are in milliseconds since
+    /// 1970.
     pub fn start_of(self, time: i64) -> i64 {
         let days = time.div_euclid(DAY_MS);
         let (year, month, _) = date_of(days);
@@ -30,7 +31,7 @@ impl Calendar {
             Calendar::Quarter => days_of(year, (month - 1) / 3 * 3 + 1, 1),
             Calendar::Year => days_of(year, 1, 1),
         };
-        // What began before there were numbers for it begins with the first.
+        // An interval that began before the least number begins with that.
         first.saturating_mul(DAY_MS)
     }
 }

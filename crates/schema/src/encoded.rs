@@ -1,21 +1,22 @@
-//! The values of a document's fields as bytes: what goes from the thread that adds the document to its terms, to the log and to where
-//! documents are stored.
+//! The values of a document's fields as bytes. The thread that adds the document makes them. They
+//! are cut into terms, logged, and stored with the document.
 //!
 //! | bytes of a value | |
 //! |---|---|
 //! | 1 | the field's number |
-//! | 1 | what it is: 1 text, 2 keyword, 3 integer, 4 float, 5 time, 6 no, 7 yes |
+//! | 1 | the kind: 1 text, 2 keyword, 3 integer, 4 float, 5 time, 6 false, 7 true |
 //! | .. | 1, 2: length, bytes; 3, 5: the number, zigzag; 4: 8 bytes, little endian; 6, 7: nothing |
 //!
-//! Lengths and numbers have seven bits a byte, the lowest first, all but the last byte with the top bit set. A document that is
-//! stored with fields is its text, a byte that is in no text, and these values.
+//! Lengths and numbers have seven bits a byte, the lowest first. All bytes but the last have the
+//! top bit set. A stored document with fields is its text, a byte that is in no text, and these
+//! values.
 
 use spirit_index::ground::term::FieldId;
 
 use crate::bytes::{put_number, put_text, take_byte, take_number, take_text, unzigzag, zigzag};
 use crate::value::FieldValue;
 
-/// What parts a stored document's text from its fields: UTF-8 has no such byte.
+/// The byte between a stored document's text and its fields. UTF-8 has no such byte.
 pub const TEXT_END: u8 = 0xFF;
 
 /// Appends a value.
@@ -46,13 +47,13 @@ pub fn put(field: FieldId, value: FieldValue<'_>, out: &mut Vec<u8>) {
     }
 }
 
-/// The values in `bytes`, in order. Ends early where there is none that can be read.
+/// Iterates over the values in `bytes`, in order. Ends at the first one that cannot be read.
 pub fn values(bytes: &[u8]) -> impl Iterator<Item = (FieldId, FieldValue<'_>)> + Clone {
     let mut rest = bytes;
     std::iter::from_fn(move || take(&mut rest))
 }
 
-/// Whether `bytes` are values and nothing else, each of them right.
+/// True if `bytes` are values and nothing else, and `is_right` holds for each.
 pub fn is_whole(bytes: &[u8], mut is_right: impl FnMut((FieldId, FieldValue<'_>)) -> bool) -> bool {
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -63,7 +64,7 @@ pub fn is_whole(bytes: &[u8], mut is_right: impl FnMut((FieldId, FieldValue<'_>)
     true
 }
 
-/// Takes the first value off.
+/// Removes the first value from the front; none if it cannot be read.
 fn take<'a>(rest: &mut &'a [u8]) -> Option<(FieldId, FieldValue<'a>)> {
     let field = FieldId(take_byte(rest)?);
     let value = match take_byte(rest)? {
@@ -82,7 +83,7 @@ fn take<'a>(rest: &mut &'a [u8]) -> Option<(FieldId, FieldValue<'a>)> {
     Some((field, value))
 }
 
-/// The text and the values of a stored document.
+/// Splits a stored document into its text and its values.
 pub fn split(stored: &[u8]) -> (&[u8], &[u8]) {
     match stored.iter().position(|byte| *byte == TEXT_END) {
         Some(end) => (&stored[..end], &stored[end + 1..]),

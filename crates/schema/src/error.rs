@@ -1,4 +1,4 @@
-//! What of a document's fields cannot be taken, and why.
+//! Errors of fields and their values.
 
 use std::error::Error;
 use std::fmt;
@@ -8,71 +8,71 @@ use crate::limits::{FIELDS_MAX, TEXT_FIELDS_MAX};
 use crate::value::Value;
 use crate::{KEYWORD_BYTES_MAX, NAME_BYTES_MAX, VALUES_MAX};
 
-/// A field of a document, or of a schema, is refused.
+/// A field of a document, or of a schema, was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldError {
-    /// The schema has no such field, and takes no new ones.
+    /// The schema has no such field, and adds none.
     Unknown {
-        /// The field.
+        /// The name of the field.
         field: String,
         /// Its value in the document.
         value: String,
     },
-    /// The value is not one of the field's kind.
+    /// The value does not fit the field's kind.
     Misfit {
-        /// The field.
+        /// The name of the field.
         field: String,
-        /// Its kind.
+        /// The kind of the field.
         kind: FieldKind,
         /// Its value in the document.
         value: String,
     },
-    /// A value of a keyword field is longer than a term.
+    /// A value of a keyword field is longer than a term may be.
     KeywordTooLong {
-        /// The field.
+        /// The name of the field.
         field: String,
-        /// Bytes of the value.
+        /// The length of the value, in bytes.
         bytes: usize,
     },
-    /// No field can have this name.
+    /// The name is not valid for a field.
     Name {
-        /// The name.
+        /// The name that was refused.
         field: String,
     },
-    /// The name is what every document has on its own.
+    /// The name is reserved: every document has a field of that name.
     Reserved {
-        /// The name.
+        /// The name that was refused.
         field: String,
     },
-    /// There is such a field, of another kind.
+    /// The schema has this field with another kind.
     Known {
-        /// The field.
+        /// The name of the field.
         field: String,
-        /// The kind that it has.
+        /// The kind of the field in the schema.
         kind: FieldKind,
     },
-    /// The schema has as many fields as it can have.
+    /// The schema has the largest number of fields.
     TooManyFields {
-        /// The one that is too many.
+        /// The name of the field that was not added.
         field: String,
     },
-    /// The schema has as many fields of text as it can have.
+    /// The schema has the largest number of text fields.
     TooManyTextFields {
-        /// The one that is too many.
+        /// The name of the field that was not added.
         field: String,
     },
-    /// The fields of a document have more values than they may have.
+    /// The fields of a document have too many values.
     TooManyValues {
-        /// How many.
+        /// The number of values.
         values: usize,
     },
 }
 
-/// Characters of a value that are shown.
+/// The most characters of a value that an error shows.
 const SHOWN: usize = 80;
 
-/// A value as an error shows it.
+/// Formats a value for an error.
 pub(crate) fn shown(value: Value<'_>) -> String {
     match value {
         Value::Text(text) => {

@@ -1,4 +1,4 @@
-//! What a field holds.
+//! Kinds of fields.
 
 use std::error::Error;
 use std::fmt;
@@ -10,21 +10,21 @@ use spirit_text::Analyzer;
 /// The kind of a field. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldKind {
-    /// Text that is cut into terms.
+    /// Text that is cut into terms by an analyzer.
     Text(Analyzer),
-    /// Text that is one term, as it is.
+    /// Text that is one term, unchanged.
     Keyword,
-    /// Whole numbers of 64 bits.
+    /// Integers of 64 bits.
     Integer,
     /// Floating-point numbers of 64 bits.
     Float,
-    /// Moments, in milliseconds since 1970; a plain number is one in this unit.
+    /// Moments, in milliseconds since 1970. A plain number is a moment in this unit.
     Time(TimeUnit),
-    /// Yes or no.
+    /// Booleans.
     Boolean,
 }
 
-/// What a plain number counts that is a moment.
+/// The unit of a plain number that is a moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TimeUnit {
     /// Seconds since 1970.
@@ -35,7 +35,7 @@ pub enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// Milliseconds in one.
+    /// Returns the milliseconds in one unit.
     pub const fn milliseconds(self) -> i64 {
         match self {
             TimeUnit::Seconds => 1000,
@@ -51,7 +51,7 @@ impl TimeUnit {
     }
 }
 
-/// The numbers of analyzers in files: one past their place here, which is for ever.
+/// The analyzers by their number in files: one past their place here. The order never changes.
 const ANALYZERS: [Analyzer; 5] =
     [Analyzer::Simple, Analyzer::Standard, Analyzer::Social, Analyzer::English, Analyzer::Keyword];
 const UNITS: [TimeUnit; 2] = [TimeUnit::Seconds, TimeUnit::Milliseconds];
@@ -66,7 +66,7 @@ fn numbered<T: Copy>(all: &[T], number: u8) -> Option<T> {
 }
 
 impl FieldKind {
-    /// Its two bytes in a file: what it is, and which.
+    /// Returns its two bytes in a file: kind, and analyzer or unit.
     pub(crate) fn numbers(self) -> [u8; 2] {
         match self {
             FieldKind::Text(analyzer) => [1, number_in(&ANALYZERS, &analyzer)],
@@ -78,7 +78,7 @@ impl FieldKind {
         }
     }
 
-    /// The one with these numbers.
+    /// Returns the kind with these two bytes; none if they are not valid.
     pub(crate) fn from_numbers(numbers: [u8; 2]) -> Option<FieldKind> {
         Some(match numbers {
             [1, analyzer] => FieldKind::Text(numbered(&ANALYZERS, analyzer)?),
@@ -91,7 +91,7 @@ impl FieldKind {
         })
     }
 
-    /// What the values of its rows are.
+    /// Returns the kind of the values that rows have for such a field.
     pub fn value_kind(self) -> ValueKind {
         match self {
             FieldKind::Text(_) => ValueKind::Text,
@@ -103,7 +103,7 @@ impl FieldKind {
         }
     }
 
-    /// Whether its values are cut into terms.
+    /// True if its values are cut into terms.
     pub fn is_text(self) -> bool {
         matches!(self, FieldKind::Text(_))
     }
@@ -133,7 +133,8 @@ impl fmt::Display for FieldKind {
 impl FromStr for FieldKind {
     type Err = UnknownKind;
 
-    /// As users type it: `keyword`, `text(english)`, `time(seconds)`; what is in parentheses may be left out.
+    /// Parses a kind as users type it: `keyword`, `text(english)`, `time(seconds)`. The parentheses
+    /// may be left out.
     fn from_str(text: &str) -> Result<FieldKind, UnknownKind> {
         let unknown = || UnknownKind { name: text.to_owned() };
         let (name, which) = match text.strip_suffix(')') {
@@ -163,11 +164,11 @@ impl FromStr for FieldKind {
     }
 }
 
-/// No kind of field has this name.
+/// A kind of field was not recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownKind {
-    /// What was asked for.
+    /// The name that was given.
     pub name: String,
 }
 

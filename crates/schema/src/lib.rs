@@ -1,9 +1,12 @@
-//! The fields of documents: which there are, of which kind, and what values fit them.
+//! Fields of documents: their names, kinds and values.
 //!
-//! A [`Schema`] is a list that only grows: a field keeps its number and its [kind](FieldKind) for the life of the index, so
-//! whatever names a field by its number (terms, values, the log) means the same for ever. What a document says of its
-//! fields is checked against it once, when the document comes, and becomes [encoded] values that name fields by
-//! number. Those are logged, stored and cut into terms as they are; nobody looks at names again.
+//! A [`Schema`] is a list that only grows. A field keeps its number and its [kind](FieldKind) for
+//! the life of the index. So a field's number, in terms, values or the log, never changes its
+//! meaning.
+//!
+//! A document's fields are checked against the schema once, when it is added. They become [encoded]
+//! values with the fields' numbers. Those values are logged, stored and cut into terms. Names are
+//! not looked up again.
 #![forbid(unsafe_code)]
 
 mod bytes;
@@ -30,9 +33,9 @@ pub use time::{format_time, parse_time};
 pub use typed::{everything, typed};
 pub use value::{FieldValue, Value};
 
-/// Longest name of a field, in bytes.
+/// The longest name of a field, in bytes.
 pub const NAME_BYTES_MAX: usize = 200;
-/// Longest value of a keyword field, in bytes: it is one term.
+/// The longest value of a keyword field, in bytes. It is one term.
 pub const KEYWORD_BYTES_MAX: usize = spirit_index::ground::term::TERM_BYTES_MAX;
-/// Values that the fields of one document may have.
+/// The most values of the fields of one document.
 pub const VALUES_MAX: usize = 4096;

@@ -1,6 +1,6 @@
-//! How many fields there may be.
+//! Limits of the number of fields.
 
-/// Fields of a schema, the text included.
+/// The most fields of a schema, with the text.
 pub const FIELDS_MAX: usize = 255;
-/// Those of them that are text, it included.
+/// The most text fields of a schema, with the text.
 pub const TEXT_FIELDS_MAX: usize = 16;

@@ -1,9 +1,9 @@
-//! A schema's fields as bytes, as an index keeps them: one behind the other, without the text.
+//! A schema's fields as bytes, as an index stores them: one after the other, without the text.
 //!
 //! | bytes of a field | |
 //! |---|---|
 //! | 2 | its kind |
-//! | 1 | bytes of its name |
+//! | 1 | the length of its name, in bytes |
 //! | .. | its name |
 
 use std::error::Error;
@@ -17,12 +17,12 @@ use crate::kind::FieldKind;
 use crate::limits::FIELDS_MAX;
 use crate::schema::Schema;
 
-/// The longest list.
+/// The longest list, in bytes.
 pub(crate) const BYTES_MAX: usize = (FIELDS_MAX - 1) * (3 + NAME_BYTES_MAX);
 const _: () = assert!(NAME_BYTES_MAX <= u8::MAX as usize);
 const _: () = assert!(BYTES_MAX as u64 <= spirit_index::form::field_list::LIST_BYTES_MAX);
 
-/// A list of fields is not one that a schema has.
+/// A list of fields is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MalformedList;
 
@@ -35,7 +35,7 @@ impl fmt::Display for MalformedList {
 impl Error for MalformedList {}
 
 impl Schema {
-    /// Its fields as bytes.
+    /// Returns its fields as bytes.
     pub fn list(&self) -> Vec<u8> {
         let mut list = Vec::new();
         for field in &self.fields()[1..] {
@@ -46,7 +46,7 @@ impl Schema {
         list
     }
 
-    /// The schema with these fields.
+    /// Returns the schema with these fields.
     pub fn from_list(
         list: &[u8],
         analyzer: Analyzer,

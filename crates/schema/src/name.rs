@@ -1,12 +1,13 @@
-//! What a field may be called.
+//! Names of fields.
 
 use crate::NAME_BYTES_MAX;
 use crate::error::FieldError;
 
-/// What every document has on its own.
+/// The fields that every document has.
 const RESERVED: [&str; 3] = ["key", "id", "text"];
 
-/// Whether a new field may have this name. What begins with an underscore is for what the engine may say of a document.
+/// Returns an error if a new field may not have this name. Names that begin with an underscore are
+/// reserved for the engine.
 pub(crate) fn check(name: &str) -> Result<(), FieldError> {
     if RESERVED.contains(&name) || name.starts_with('_') {
         return Err(FieldError::Reserved { field: name.to_owned() });
@@ -16,7 +17,7 @@ pub(crate) fn check(name: &str) -> Result<(), FieldError> {
     if begins && name.chars().all(goes_on) && name.len() <= NAME_BYTES_MAX {
         Ok(())
     } else {
-        // What is too long is not repeated whole.
+        // A name that is too long is cut.
         let field = name.chars().take(NAME_BYTES_MAX).collect();
         Err(FieldError::Name { field })
     }

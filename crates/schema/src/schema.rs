@@ -1,4 +1,4 @@
-//! The list of fields.
+//! The schema: the list of fields.
 
 use std::collections::HashMap;
 
@@ -13,18 +13,18 @@ use crate::name;
 use crate::value::{FieldValue, Value};
 use crate::{KEYWORD_BYTES_MAX, VALUES_MAX};
 
-/// The field that a document's text is.
+/// The field of a document's text.
 pub const TEXT: FieldId = FieldId::TEXT;
 
 /// A field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field {
-    /// Its number, by which everything but a document names it.
+    /// Its number, by which everything but a document refers to it.
     pub id: FieldId,
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// Its kind.
     pub kind: FieldKind,
 }
 
@@ -38,39 +38,43 @@ pub struct Schema {
 }
 
 impl Schema {
-    /// Of documents with a text alone, which `analyzer` cuts into terms. If it is dynamic, documents may bring fields along.
+    /// Returns the schema of documents with only a text, which `analyzer` cuts into terms. If it is
+    /// dynamic, documents may add fields.
     pub fn new(analyzer: Analyzer, dynamic: bool) -> Schema {
         let mut schema = Schema { fields: Vec::new(), by_name: HashMap::new(), dynamic, analyzer };
         schema.push("text", FieldKind::Text(analyzer));
         schema
     }
 
-    /// All fields, by their numbers; the text is the first.
+    /// Returns all fields in the order of their numbers. The text is the first.
     pub fn fields(&self) -> &[Field] {
         &self.fields
     }
 
-    /// Whether a document may bring fields along that are not in it.
+    /// True if a document may add fields.
     pub fn is_dynamic(&self) -> bool {
         self.dynamic
     }
 
-    /// What cuts the text into terms, and every field of text that a document brings along.
+    /// Returns the analyzer of the text, and of every text field that a document adds.
     pub fn analyzer(&self) -> Analyzer {
         self.analyzer
     }
 
-    /// The field with this name.
+    /// Returns the field with this name; none if it is unknown.
     pub fn by_name(&self, name: &str) -> Option<&Field> {
         self.by_name.get(name).and_then(|id| self.get(*id))
     }
 
-    /// The field with this number.
+    /// Returns the field with this number; none if it is unknown.
     pub fn get(&self, id: FieldId) -> Option<&Field> {
         self.fields.get(usize::from(id.0))
     }
 
-    /// Adds a field.
+    /// Adds a field, and returns its number.
+    ///
+    /// # Errors
+    /// If the name is not valid, if there is such a field, or if there are too many fields.
     pub fn add(&mut self, name: &str, kind: FieldKind) -> Result<FieldId, FieldError> {
         name::check(name)?;
         let field = || name.to_owned();
@@ -94,7 +98,8 @@ impl Schema {
         id
     }
 
-    /// Adds the fields that these values bring along, each of the kind of its first value.
+    /// Adds the unknown fields of these values, if the schema is dynamic. Each gets the kind of its
+    /// first value.
     pub fn grow<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, Value<'a>)>,
@@ -108,6 +113,10 @@ impl Schema {
     }
 
     /// Appends the values to `out`, [encoded], in the order given.
+    ///
+    /// # Errors
+    /// If a field is unknown, if a value does not fit its field, or if there are too many values.
+    /// `out` may have some of the values then.
     pub fn encode<'a>(
         &self,
         values: impl IntoIterator<Item = (&'a str, Value<'a>)>,
@@ -132,7 +141,7 @@ impl Schema {
         Ok(())
     }
 
-    /// The field that a document gives `value` for. The text has a place of its own.
+    /// Returns the field of `value`. The text cannot be given as a field.
     fn field(&self, name: &str, value: Value<'_>) -> Result<&Field, FieldError> {
         match self.by_name.get(name) {
             Some(&TEXT) => Err(FieldError::Reserved { field: name.to_owned() }),
@@ -144,7 +153,7 @@ impl Schema {
         }
     }
 
-    /// Whether all of these encoded values are of fields that there are, and fit them.
+    /// True if all of these encoded values fit fields of this schema.
     pub fn admits(&self, encoded: &[u8]) -> bool {
         let fits = |(id, value): (FieldId, FieldValue<'_>)| {
             let field = self.get(id).filter(|field| field.id != TEXT);
@@ -158,7 +167,7 @@ impl Schema {
     }
 }
 
-/// Whether the schema could grow by the field that is missing.
+/// True if the schema could grow by the field that is missing.
 fn is_unknown(error: &FieldError) -> bool {
     matches!(error, FieldError::Unknown { .. })
 }
@@ -168,7 +177,7 @@ fn misfit(field: &Field, value: Value<'_>) -> FieldError {
 }
 
 impl FieldValue<'_> {
-    /// Whether a field of this kind may have it.
+    /// True if a field of this kind may have it.
     fn is_of(self, kind: FieldKind) -> bool {
         match (self, kind) {
             (FieldValue::Keyword(text), FieldKind::Keyword) => text.len() <= KEYWORD_BYTES_MAX,

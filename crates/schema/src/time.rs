@@ -1,18 +1,21 @@
 //! Moments: milliseconds since 1970, and RFC 3339.
 //!
-//! Days are counted in eras of 400 years that begin with March, so that a leap day is the last of its year.
+//! Days are counted in eras of 400 years that begin with March, so that a leap day is the last of
+//! its year.
 
 use std::ops::RangeInclusive;
 
-/// Milliseconds of a day.
+/// Milliseconds in a day.
 pub(crate) const DAY_MS: i64 = 86_400_000;
-/// Days of 400 years.
+/// Days in 400 years.
 const ERA_DAYS: i64 = 146_097;
 /// Days from the first of March of the year 0 to 1970.
 const EPOCH_DAYS: i64 = 719_468;
 
-/// The moment that `text` names as RFC 3339 says: `2026-11-22T19:00:30.250+01:00`. What is below a millisecond is left out;
-/// a leap second is the one that follows. `None` if it names none.
+/// Parses a moment in RFC 3339: `2026-11-22T19:00:30.250+01:00`. Returns milliseconds since 1970;
+/// none if it is not valid.
+///
+/// Digits below a millisecond are cut off. A leap second is the second after it.
 pub fn parse_time(text: &str) -> Option<i64> {
     let mut rest = text.as_bytes();
     let days = days(&mut rest)?;
@@ -32,14 +35,15 @@ pub fn parse_time(text: &str) -> Option<i64> {
     Some(days * DAY_MS + seconds * 1000 + fraction_ms)
 }
 
-/// All moments of the day, in UTC, that `text` names and nothing more: `2026-11-22`.
+/// Parses a day in UTC, `2026-11-22`, with nothing after it. Returns its moments in milliseconds
+/// since 1970.
 pub(crate) fn parse_day(text: &str) -> Option<RangeInclusive<i64>> {
     let mut rest = text.as_bytes();
     let first = days(&mut rest)? * DAY_MS;
     rest.is_empty().then_some(first..=first + DAY_MS - 1)
 }
 
-/// Takes a date off: days from 1970 to it.
+/// Removes a date from the front. Returns the days from 1970 to it.
 fn days(rest: &mut &[u8]) -> Option<i64> {
     let year = digits(rest, 4)?;
     expect(rest, b"-")?;
@@ -92,18 +96,18 @@ fn days_in(year: i64, month: i64) -> i64 {
     }
 }
 
-/// Days from 1970 to a date.
+/// Returns the days from 1970 to a date.
 pub(crate) fn days_of(year: i64, month: i64, day: i64) -> i64 {
-    // March is month 0 of its year, so January and February are of the year before.
+    // March is month 0 of its year, so January and February belong to the year before.
     let year = year - i64::from(month < 3);
     let month = (month + 9) % 12;
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
-    // From March on months have 31, 30, 31, 30, 31 days, again and again.
+    // From March on, months have 31, 30, 31, 30, 31 days, repeatedly.
     let day_of_year = (month * 153 + 2) / 5 + day - 1;
     era * ERA_DAYS + of_era * 365 + of_era / 4 - of_era / 100 + day_of_year - EPOCH_DAYS
 }
 
-/// The date this many days after 1970.
+/// Returns the date this many days after 1970: year, month, day.
 pub(crate) fn date_of(days: i64) -> (i64, i64, i64) {
     let days = days + EPOCH_DAYS;
     let (era, of_era) = (days.div_euclid(ERA_DAYS), days.rem_euclid(ERA_DAYS));
@@ -116,8 +120,8 @@ pub(crate) fn date_of(days: i64) -> (i64, i64, i64) {
     (era * 400 + year + i64::from(month < 3), month, day)
 }
 
-/// A moment as RFC 3339 says it, in UTC: with milliseconds if there are any. One of a year that has not four digits is said
-/// with as many as it has.
+/// Formats a moment as RFC 3339, in UTC. Milliseconds are shown if there are any. A year of more
+/// than four digits, or a negative one, is shown in full.
 pub fn format_time(time: i64) -> String {
     let (days, ms) = (time.div_euclid(DAY_MS), time.rem_euclid(DAY_MS));
     let (year, month, day) = date_of(days);

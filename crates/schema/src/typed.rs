@@ -1,12 +1,13 @@
-//! Values as people type them where they ask for a field: a number, a moment, yes or no.
+//! Values as users type them in a query of a field: a number, a moment, a boolean.
 //!
 //! | kind | values |
 //! |---|---|
 //! | integer, float | `17`, `-2.5`, `1e6` |
-//! | time | RFC 3339; a plain number in the field's unit; a date, which is its whole day in UTC; `now`, and `now-1h` or `now-1d+30m` |
+//! | time | RFC 3339; number in the field's unit; date (its day in UTC); `now`, `now-1d+30m` |
 //! | boolean | `true`, `false` |
 //!
-//! Values are in their [sortable](ValueKind::sortable) form, so that anyone who compares them need not know their kind.
+//! Values are in their [sortable](ValueKind::sortable) form, so that they compare without their
+//! kind.
 
 use std::ops::RangeInclusive;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,7 +18,8 @@ use crate::kind::FieldKind;
 use crate::time::{DAY_MS, parse_day, parse_time};
 use crate::value::{FieldValue, Value};
 
-/// The values of a field that a text stands for: one, or the moments of a day; none if it is no value of this kind.
+/// Parses the values of a field that a text means: one, or the moments of a day. None if it is no
+/// value of this kind.
 pub fn typed(kind: FieldKind, text: &str) -> Option<RangeInclusive<u64>> {
     let (first, last) = match kind {
         FieldKind::Text(_) | FieldKind::Keyword => return None,
@@ -31,7 +33,8 @@ pub fn typed(kind: FieldKind, text: &str) -> Option<RangeInclusive<u64>> {
     Some(first..=last)
 }
 
-/// All values that ranges of a field of this kind can have: what is no number is in none. None for text.
+/// Returns all values that ranges of a field of this kind can contain. NaN is in no range. None for
+/// text.
 pub fn everything(kind: FieldKind) -> Option<RangeInclusive<u64>> {
     let ends = match kind {
         FieldKind::Text(_) | FieldKind::Keyword => return None,
@@ -48,7 +51,7 @@ fn one(value: Value<'_>, kind: FieldKind) -> Option<(u64, u64)> {
     Some((bits, bits))
 }
 
-/// The bits of a value that is not text.
+/// Returns the sortable bits of a value; 0 for text.
 fn bits(value: FieldValue<'_>) -> u64 {
     match value {
         FieldValue::Text(_) | FieldValue::Keyword(_) => 0,
@@ -80,7 +83,7 @@ fn now() -> i64 {
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A moment so much later or earlier: `-1h`, `+2d-30m`.
+/// Shifts a moment: `-1h`, `+2d-30m`. None if the shifts are not valid or overflow.
 fn shifted(mut time: i64, shifts: &str) -> Option<i64> {
     let mut rest = shifts;
     while !rest.is_empty() {

@@ -1,20 +1,20 @@
-//! What a document says of a field, and what of it fits the field's kind.
+//! Values of fields, and their conversion to the field's kind.
 
 use crate::kind::{FieldKind, TimeUnit};
 use crate::time::parse_time;
 
-/// A value as it is given.
+/// A value as given in a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Text; a moment too, as RFC 3339 says it, where a field holds those.
+    /// Text. In a field of moments, a moment in RFC 3339.
     Text(&'a str),
-    /// A whole number; a moment in the field's unit, where it holds those.
+    /// An integer. In a field of moments, a moment in the field's unit.
     Integer(i64),
-    /// A floating-point number; the same.
+    /// A floating-point number. In a field of moments, a moment in the field's unit.
     Float(f64),
     /// A moment, in milliseconds since 1970.
     Time(i64),
-    /// Yes or no.
+    /// A boolean.
     Boolean(bool),
 }
 
@@ -23,15 +23,15 @@ pub enum Value<'a> {
 pub enum FieldValue<'a> {
     /// Text that is cut into terms.
     Text(&'a str),
-    /// Text that is one term. None if it is empty.
+    /// Text that is one term; no term if it is empty.
     Keyword(&'a str),
-    /// A whole number.
+    /// An integer.
     Integer(i64),
     /// A floating-point number.
     Float(f64),
     /// A moment, in milliseconds since 1970.
     Time(i64),
-    /// Yes or no.
+    /// A boolean.
     Boolean(bool),
 }
 
@@ -78,7 +78,7 @@ impl From<bool> for Value<'_> {
 }
 
 impl<'a> Value<'a> {
-    /// The kind of a field that has this as its first value.
+    /// Returns the kind of a field whose first value this is.
     pub(crate) fn natural_kind(self, analyzer: spirit_text::Analyzer) -> FieldKind {
         match self {
             Value::Text(text) if parse_time(text).is_some() => FieldKind::Time(TimeUnit::default()),
@@ -90,7 +90,8 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value as a field of this kind has it. Text that looks like a number stays text.
+    /// Converts the value to a field of this kind; none if it does not fit. Text that looks like a
+    /// number stays text.
     pub(crate) fn fitted(self, kind: FieldKind) -> Option<FieldValue<'a>> {
         Some(match (kind, self) {
             (FieldKind::Text(_), Value::Text(text)) => FieldValue::Text(text),
@@ -112,7 +113,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The nearest whole number, if there is one of 64 bits.
+/// Rounds to the nearest integer; none if it does not fit in 64 bits.
 fn whole(number: f64) -> Option<i64> {
     const END: f64 = 9_223_372_036_854_775_808.0;
     let rounded = number.round();

@@ -1,4 +1,4 @@
-//! Copies of an index, and whether they and it are whole.
+//! Backups of an index, and checks of an index and its backups.
 
 pub(crate) mod check;
 pub(crate) mod error;

@@ -1,5 +1,5 @@
-//! An index that this process writes: executors side by side, one order over all of them. And what readers need of it, or of
-//! one that another process writes.
+//! The engine: executors side by side, with one order over all of them. Also the readable side of
+//! an index, for this process's writer or another one's.
 
 mod adding;
 pub(crate) mod executor;
@@ -25,30 +25,31 @@ use crate::storage::store::Store;
 use crate::storage::view::View;
 use executor::{Common, Executor, Place};
 
-/// How often a start doubles its DRAM when the log does not fit.
+/// The most times that a start doubles its DRAM because the log does not fit.
 const DOUBLINGS_MAX: u32 = 3;
 
 /// An index that this process writes. Dropping it closes it in an orderly way.
 pub(crate) struct Engine {
     pub(crate) executors: Box<[Executor]>,
-    /// What its readers see.
+    /// The view of its readers.
     pub(crate) view: Arc<View>,
     pub(crate) options: Options,
     pub(crate) numbers: Arc<Numbers>,
-    /// Held while an automatic number finds its executor.
+    /// The lock held while an automatic number finds its executor.
     admission: Mutex<()>,
     pub(crate) start_report: StartReport,
-    /// Where the index is kept, if it is. Behind the executors: it outlives them.
+    /// The file of the index, if any. Declared after the executors, so it is dropped after them.
     pub(crate) store: Option<Store>,
-    /// The thread that lets other processes read, if they can.
+    /// The thread that serves processes that only read, if any.
     host: Option<Host>,
 }
 
 impl Engine {
-    /// Opens the index that `options` name, or makes it.
+    /// Opens the index that `options` describe, or makes it.
     pub(crate) fn open(mut options: Options) -> Result<Engine, OpenError> {
-        // Replay may fill other segments than before. On a full disk all of them stay in DRAM and need more of it. With less DRAM
-        // than before segments are smaller, and a document or a group may need a larger one.
+        // A replay may divide the log into other segments. On a full disk all of them stay in DRAM,
+        // which then needs more memory. With less DRAM than before, segments are smaller, and a
+        // document or a group may need a larger one. The loop ends after `DOUBLINGS_MAX` attempts.
         let (asked, mut doublings) = (options.dram_bytes, 0);
         loop {
             match Self::start(options.clone()) {
@@ -72,7 +73,7 @@ impl Engine {
     fn start(mut options: Options) -> Result<Engine, OpenError> {
         let begun = Instant::now();
         let mut store = match options.directory.clone() {
-            // What an index that is there was made with counts.
+            // The settings of an existing index count.
             Some(directory) if options.mode != Mode::Volatile => {
                 options.check()?;
                 Some(Store::open(&directory, &mut options)?)
@@ -83,7 +84,7 @@ impl Engine {
             }
         };
         options.check()?;
-        // One for each reader, each ingest role, and `stats`, which must never go without.
+        // One slot for each reader, each ingest role, and `stats`, which must always have one.
         let pins = Pins::new(options.readers_max + options.executors + 1);
         let live = store.as_mut().and_then(Store::take_live);
         let pins = Arc::new(match &live {
@@ -126,7 +127,7 @@ impl Engine {
         Ok(Engine { executors, view, options, numbers, admission, start_report, store, host })
     }
 
-    /// Does beforehand what closing has to do, while the index can still be asked.
+    /// Does the work of closing beforehand, while queries are still answered.
     pub(crate) fn prepare_close(&self) -> Result<(), WriteError> {
         if self.store.is_none() || self.options.private {
             self.settle();
@@ -148,26 +149,29 @@ impl Engine {
         for executor in &self.executors {
             executor.close(&self.options)?;
         }
-        // What is stored after the file says that the index is closed could be lost with the machine.
+        // Threads must stop first: a store after the file says that it is closed could be lost with
+        // the machine.
         self.executors.iter_mut().for_each(Executor::stop);
         if store.is_open() {
             let sealed = |one: &Executor| one.seal(&store, &self.options);
             self.executors.iter().try_for_each(sealed)?;
         }
         let closed = store.close().map_err(|_| WriteError::SyncFailed);
-        // From then on another process may write the file: nobody reads it here any more.
+        // Another process may write the file from now on, so no thread here reads it any more.
         self.view.close();
-        // Before the file is unlocked: who comes meanwhile waits for one or the other.
+        // Before the file is unlocked: a process that comes meanwhile waits for the host or for the
+        // lock.
         self.host = None;
         closed.and(store.unlock().map_err(|_| WriteError::SyncFailed))
     }
 
-    /// Waits until every full segment has been flushed.
+    /// Waits until every full segment is flushed.
     pub(crate) fn settle(&self) {
         self.executors.iter().for_each(Executor::settle);
     }
 
-    /// Held while a thread that has drawn an automatic number waits for the ingest role that it decides.
+    /// Locks the admission. A thread holds it between drawing an automatic number and getting the
+    /// ingest role of that number's executor.
     pub(crate) fn admission(&self) -> MutexGuard<'_, ()> {
         self.admission.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -176,7 +180,8 @@ impl Engine {
         (number % self.executors.len() as u64) as usize
     }
 
-    /// The executor of a key: a number's is that of the automatic key which it could be.
+    /// Returns the executor of a key. A key that is a number has the executor of that automatic
+    /// key.
     pub(crate) fn executor_of_key(&self, key: &str) -> usize {
         match spirit_index::keys::as_number(key.as_bytes()) {
             Some(number) => self.executor_of(number),
@@ -191,7 +196,7 @@ impl Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        // What fails here is what the next start repairs; who wants to know calls `close`.
+        // The next start repairs a failed close. A caller that wants the error calls `close`.
         let _ = self.shut();
     }
 }

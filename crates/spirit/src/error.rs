@@ -1,41 +1,34 @@
-//! Errors: one for each kind of operation, and [`Error`] for programs that do not tell them apart.
+//! Errors: one for each kind of operation, and [`Error`] for programs that handle all alike.
 
 use std::fmt;
 
 pub use crate::backup::error::BackupError;
 pub use crate::config::error::{AddAllError, OpenError, WriteError};
-pub use crate::search::cursor::CursorError;
-pub use crate::search::error::{SearchError, TooManyReaders};
+pub use crate::search::error::SearchError;
 pub use crate::search::hit_error::HitError;
-pub use crate::search::query_pool::PoolError;
-pub use crate::stages::lease::LeaseExpired;
 pub use spirit_index::ground::corrupt::Corrupt;
 pub use spirit_index::ground::geometry::GeometryError;
 pub use spirit_mem::HeapFileError;
 pub use spirit_query::Stop;
 
-/// The result of a program that does not tell errors apart.
+/// A result with [`Error`], for programs that handle all errors alike.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Any error of this crate.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// An index was not opened.
+    /// An index could not be opened.
     Open(OpenError),
-    /// An operation that changes the index was not done.
+    /// An operation that changes the index failed.
     Write(WriteError),
-    /// A document of a stream was not taken.
+    /// A document of a stream was refused.
     AddAll(AddAllError),
-    /// A question was not answered.
+    /// A search failed.
     Search(SearchError),
-    /// A hit was not read.
+    /// A hit could not be read.
     Hit(HitError),
-    /// A text is no cursor.
-    Cursor(CursorError),
-    /// A query pool was not started.
-    Pool(PoolError),
-    /// A backup was not made, verified or restored.
+    /// A backup could not be made, verified or restored.
     Backup(BackupError),
 }
 
@@ -47,8 +40,6 @@ impl Error {
             Error::AddAll(error) => error,
             Error::Search(error) => error,
             Error::Hit(error) => error,
-            Error::Cursor(error) => error,
-            Error::Pool(error) => error,
             Error::Backup(error) => error,
         }
     }
@@ -91,27 +82,9 @@ impl From<SearchError> for Error {
     }
 }
 
-impl From<TooManyReaders> for Error {
-    fn from(error: TooManyReaders) -> Error {
-        Error::Search(error.into())
-    }
-}
-
 impl From<HitError> for Error {
     fn from(error: HitError) -> Error {
         Error::Hit(error)
-    }
-}
-
-impl From<CursorError> for Error {
-    fn from(error: CursorError) -> Error {
-        Error::Cursor(error)
-    }
-}
-
-impl From<PoolError> for Error {
-    fn from(error: PoolError) -> Error {
-        Error::Pool(error)
     }
 }
 

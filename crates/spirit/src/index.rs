@@ -1,4 +1,4 @@
-//! The index, as its users see it: this process writes it, or follows another one that does.
+//! The public index. This process writes it, or follows a process that does.
 
 pub(crate) mod builder;
 pub(crate) mod settings;
@@ -24,9 +24,8 @@ use crate::engine::Engine;
 use crate::engine::executor::Executor;
 use crate::engine::follower::Follower;
 use crate::engine::readable::Readable;
-use crate::search::error::TooManyReaders;
+use crate::search::error::SearchError;
 use crate::search::pool::Pool;
-use crate::search::query_pool::{PoolError, QueryPool};
 use crate::search::reader::Reader;
 use crate::search::searcher::Searcher;
 use crate::storage::store::Store;
@@ -36,9 +35,9 @@ use settings::Settings;
 
 /// A live index. Any number of threads may add, delete and search at once.
 ///
-/// Dropping it closes it in an orderly way, as [`close`](Self::close) does.
+/// Dropping it closes it in an orderly way, like [`close`](Self::close).
 pub struct Index {
-    /// What writes it; none in a process that only reads.
+    /// The writing side; none in a process that only reads.
     engine: Option<Box<Engine>>,
     pub(crate) readable: Arc<Readable>,
     /// The idle desks of its searchers.
@@ -53,11 +52,17 @@ impl fmt::Debug for Index {
 
 impl Index {
     /// Opens the index in `directory`, or makes one there with the default settings.
+    ///
+    /// # Errors
+    /// If the directory or its file cannot be made or opened, or if the index is damaged or in use.
     pub fn open(directory: impl Into<PathBuf>) -> Result<Index, OpenError> {
         Index::builder().directory(directory).open()
     }
 
     /// Makes an index in memory with the default settings. It is gone when it is dropped.
+    ///
+    /// # Errors
+    /// If the memory cannot be reserved or a thread cannot be started.
     pub fn in_memory() -> Result<Index, OpenError> {
         Index::builder().open()
     }
@@ -84,12 +89,12 @@ impl Index {
         Index { engine, pool: Arc::new(Pool::new(readable.clone())), readable }
     }
 
-    /// What writes the index; none in a process that only reads.
+    /// Returns the writing side; none in a process that only reads.
     pub(crate) fn written(&self) -> Option<&Engine> {
         self.engine.as_deref()
     }
 
-    /// Like [`written`](Self::written), for an operation that is refused in a process that only reads.
+    /// Like [`written`](Self::written), but returns an error in a process that only reads.
     fn engine(&self) -> Result<&Engine, WriteError> {
         self.written().ok_or(WriteError::ReadOnly)
     }
@@ -98,7 +103,7 @@ impl Index {
         self.written().map_or(&[], |engine| &engine.executors)
     }
 
-    /// The current view.
+    /// Returns the current view.
     pub(crate) fn view(&self) -> Arc<View> {
         self.readable.view()
     }
@@ -109,41 +114,49 @@ impl Index {
     }
 
     /// Returns a reader for one thread, with a slot and memory of its own.
-    pub fn reader(&self) -> Result<Reader, TooManyReaders> {
+    ///
+    /// # Errors
+    /// [`SearchError::Readers`] if all [`readers_max`](Builder::readers_max) slots are in use.
+    pub fn reader(&self) -> Result<Reader, SearchError> {
         match Reader::new(self.readable.clone()) {
             Ok(reader) => Ok(reader),
-            // Searchers may have left some idle.
+            // Searchers may have left idle slots.
             Err(refused) => self.pool.take_idle().map(Reader::at).ok_or(refused),
         }
     }
 
-    /// Starts `threads` threads that answer questions, each with a reader of its own. `queue` questions can wait before the
-    /// next one blocks its caller.
-    pub fn query_pool(&self, threads: usize, queue: usize) -> Result<QueryPool, PoolError> {
-        QueryPool::start(&self.readable, threads, queue)
-    }
-
-    /// Returns a parser of queries for this index's fields, as they are now.
+    /// Returns a parser of queries for this index's current fields.
     pub fn parser(&self, operator: Operator) -> Parser {
         self.readable.parser(operator)
     }
 
-    /// Adds a document under an automatic key, a number in decimal, unless it has a [key](Document::key) of its own; returns the
-    /// number. When this returns, every query that starts afterwards, on any thread, finds the document.
+    /// Adds a document, and returns the number of documents that the index had accepted before.
     ///
-    /// The number counts the documents that the index had accepted before, those with keys of their own included. No two
-    /// documents are ever given the same one. An index of several executors to which several threads add at once may leave some
-    /// out: those of documents that were refused, or that were on their way when the process was killed, once another thread had
-    /// a later one.
+    /// A document without a [key](Document::key) gets this number, in decimal, as its automatic
+    /// key. Once `add` returns, every query that starts afterwards, on any thread, finds the
+    /// document.
     ///
-    /// A field that is not in the [schema](Self::schema) joins it, with the kind of its first value, unless the index is
-    /// [strict](Builder::strict). A document with a value that does not fit its field is refused whole.
+    /// The count includes documents with keys of their own. No two documents get the same number.
+    /// If several threads add to an index of several executors, numbers may be left out. Those are
+    /// numbers of refused documents, and of documents in progress when the process was killed, if
+    /// another thread had a later number by then.
+    ///
+    /// A field that is not in the [schema](Self::schema) joins it, with the kind of its first
+    /// value. A [strict](Builder::strict) index refuses the document instead.
+    ///
+    /// # Errors
+    /// If a value does not fit its field, if the document is too long, or if there is no room. The
+    /// document is not added then.
     #[inline]
     pub fn add<'d>(&self, document: impl Into<Document<'d>>) -> Result<u64, WriteError> {
         self.engine()?.add(&document.into())
     }
 
-    /// Adds a document under `key`. It replaces the one that has this key, in one visible step.
+    /// Adds a document with key `key`. It replaces the document that has this key, in one visible
+    /// step.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add). Also, if `key` is empty or longer than 512 bytes.
     #[inline]
     pub fn put<'d>(
         &self,
@@ -153,8 +166,14 @@ impl Index {
         self.engine()?.add(&document.into().key(key)).map(|_| ())
     }
 
-    /// Adds a stream of documents in order; each is visible soon after it is taken from the iterator, all of them when
-    /// this returns. Returns their number. Faster than one at a time: their cache misses overlap.
+    /// Adds a stream of documents in order, and returns their number.
+    ///
+    /// Each is visible soon after it is taken from the iterator. All of them are visible when this
+    /// returns. Faster than one document at a time: their cache misses overlap.
+    ///
+    /// # Errors
+    /// The first document that fails ends the stream. The error has the number of documents added
+    /// before.
     pub fn add_all<'d, D: Into<Document<'d>>>(
         &self,
         documents: impl IntoIterator<Item = D>,
@@ -163,40 +182,46 @@ impl Index {
         engine.add_all(documents.into_iter().map(Into::into))
     }
 
-    /// Adds the documents of a batch in order, all of them or none. After a crash all of them are there and
-    /// [`offset`](Self::offset) returns the batch's, or none are: an application that goes on from there adds everything
-    /// exactly once.
+    /// Adds the documents of a batch in order: all of them or none.
     ///
-    /// Queries see all documents of an executor at once. Those of several executors are seen within the time of a few stores,
-    /// and have the order of the executors, not of the batch. The documents for one executor must fit into a segment, and into
-    /// half of its log if it has one.
+    /// After a crash, either all of them are there and [`offset`](Self::offset) returns the batch's
+    /// offset, or none are. An application that continues from that offset adds everything exactly
+    /// once.
+    ///
+    /// Queries see all documents of one executor at once. Documents of several executors become
+    /// visible within the time of a few stores. Their order is that of the executors, not of the
+    /// batch. The documents for one executor must fit into one segment, and into half of its log if
+    /// it has one.
     ///
     /// # Errors
-    /// None of the documents was added, except with [`WriteError::SyncFailed`]: then the next start tells whether they are
-    /// there.
+    /// None of the documents was added. The exception is [`WriteError::SyncFailed`]: the next start
+    /// tells whether they are there.
     pub fn write(&self, batch: Batch<'_>) -> Result<(), WriteError> {
         self.engine()?.write(&batch.documents, batch.offset)
     }
 
-    /// Returns the offset of the last [batch](Self::write) that had one, in this process or before.
+    /// Returns the offset of the last [batch](Self::write) that had one, in this process or before;
+    /// none if no batch had one.
     pub fn offset(&self) -> Result<Option<Vec<u8>>, WriteError> {
         self.written().map_or(Ok(None), Engine::offset)
     }
 
-    /// Deletes the document that has `key`. Returns whether there was one. When this returns, no query that starts
-    /// afterwards finds it.
+    /// Deletes the document with key `key`. Returns true if there was one. No query that starts
+    /// after this returns finds it.
     pub fn delete(&self, key: &str) -> Result<bool, WriteError> {
         let engine = self.engine()?;
         if key.is_empty() || key.len() > KEY_BYTES_MAX {
-            // No document can have it.
+            // No document can have such a key.
             return Ok(false);
         }
         engine.route(key).role()?.delete(key.as_bytes())
     }
 
-    /// Flushes the segments being filled as well, full or not, and waits until that is done. Never needed for
-    /// visibility: it is for a stream that pauses, since flushed segments answer fastest and take the least memory, and
-    /// for measurements. Called often it makes many small segments.
+    /// Flushes all segments, even those that are not full, and waits until that is done.
+    ///
+    /// Visibility never needs this. It helps a stream that pauses: flushed segments answer fastest
+    /// and take the least memory. It also serves measurements. Frequent calls make many small
+    /// segments.
     pub fn flush(&self) -> Result<(), WriteError> {
         let engine = self.engine()?;
         engine.executors.iter().try_for_each(Executor::flush)?;
@@ -204,74 +229,81 @@ impl Index {
         Ok(())
     }
 
-    /// Waits until every full segment has been flushed. Never needed for visibility; benchmarks call it.
+    /// Waits until every full segment is flushed. Visibility never needs this; benchmarks use it.
     pub fn settle(&self) {
         self.executors().iter().for_each(Executor::settle);
     }
 
-    /// Closes the index in an orderly way, as dropping it does, and returns what went wrong. Its searchers and readers are
-    /// answered no more.
+    /// Closes the index in an orderly way, like dropping it, and returns the error if there was
+    /// one. Its searchers and readers fail from then on.
     pub fn close(mut self) -> Result<(), WriteError> {
         self.engine.as_deref_mut().map_or(Ok(()), Engine::shut)
     }
 
-    /// Does beforehand what closing has to do, while the index can still be asked. An index that drops its oldest when it is
-    /// full may drop some. An index in memory only finishes what its stages have begun. Nothing is added any more.
+    /// Does the work of closing beforehand, while queries are still answered. No documents
+    /// may be added afterwards.
+    ///
+    /// An index with [`OnFull::DropOldest`](crate::OnFull::DropOldest) may drop its oldest
+    /// segments. An index in memory only finishes the work that its stages have begun.
     pub fn prepare_close(&self) -> Result<(), WriteError> {
         self.written().map_or(Ok(()), Engine::prepare_close)
     }
 
-    /// True if an operation has found no room and waits, and the index can make none: until something is deleted, the disk has
-    /// room again, or a reader lets go of what was deleted. For another thread.
+    /// True if an operation waits for room that the index cannot make. It waits until a document is
+    /// deleted, the disk has room again, or a reader releases deleted memory. For another thread.
     pub fn is_waiting_for_room(&self) -> bool {
         self.executors().iter().any(Executor::is_waiting_for_room)
     }
 
-    /// Ends all waiting for room that cannot be made. Operations that wait for it, and later ones that
-    /// would, return [`WriteError::HeapFull`]. For another thread: it lets an index that
-    /// [waits](crate::OnFull::Wait) be closed while an operation waits.
+    /// Ends all waiting for room that cannot be made. Waiting and later operations return
+    /// [`WriteError::HeapFull`] instead.
+    ///
+    /// For another thread: an index that [waits](crate::OnFull::Wait) can then be closed while an
+    /// operation waits.
     pub fn stop_waiting(&self) {
         self.executors().iter().for_each(|executor| executor.shared.stop_waiting());
     }
 
-    /// True if it was opened for reading only.
+    /// True if the index was opened for reading only.
     pub fn is_read_only(&self) -> bool {
         self.engine.is_none()
     }
 
-    /// The directory that it is kept in, if it is.
+    /// Returns the directory of the index; none for an index in memory.
     pub fn directory(&self) -> Option<&Path> {
         self.readable.options.directory.as_deref()
     }
 
-    /// The settings that are in force: those that it was made with, if it was there.
+    /// Returns the settings in force. An existing index keeps most of those that it was made with.
     pub fn settings(&self) -> Settings {
         Settings::of(&self.readable.options)
     }
 
-    /// The fields of its documents, as they are now. More may come with documents.
+    /// Returns the current fields of its documents. Later documents may add more.
     pub fn schema(&self) -> Arc<Schema> {
         self.view().fields.current()
     }
 
-    /// What the start found and did.
+    /// Returns the report of the start; an empty one in a process that only reads.
     pub fn start_report(&self) -> StartReport {
         self.written().map(|engine| engine.start_report).unwrap_or_default()
     }
 
-    /// What the index's file lies on, if it has one.
+    /// Returns the medium of the index's file; none for an index in memory.
     pub fn medium(&self) -> Option<Medium> {
         let followed = self.view().followed().map(|followed| followed.medium);
         self.written().and_then(|engine| engine.store.as_ref()).map(Store::medium).or(followed)
     }
 
-    /// The number of documents ever accepted: exactly, over the index's life.
+    /// Returns the exact number of documents accepted over the index's life.
     pub fn accepted(&self) -> u64 {
         self.gauges(Gauge::Accepted)
     }
 
-    /// The number of documents that were replaced or deleted, over the index's life. After a start that followed a kill it may
-    /// be off by those of the last moments, until the keys of all segments have been looked at in the background.
+    /// Returns the number of documents replaced or deleted over the index's life.
+    ///
+    /// After a kill, it may be off by the operations of the last moments. It is exact again once
+    /// the background has read the keys of all segments.
     pub fn deleted(&self) -> u64 {
         self.gauges(Gauge::Deleted)
     }

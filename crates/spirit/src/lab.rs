@@ -1,5 +1,5 @@
-//! Switches for measurements and tests. They change how something is done, and no answer. Feature `lab`; it may change in any
-//! version.
+//! Switches for measurements and tests. They change how an answer is computed, and no answer.
+//! Feature `lab`; it may change in any version.
 
 use std::sync::Arc;
 
@@ -16,22 +16,25 @@ use crate::index::Index;
 use crate::index::builder::Builder;
 use crate::search::error::SearchError;
 use crate::search::into_query::IntoQuery;
+pub use crate::search::query_pool::{Answer, Pending, PoolError, QueryPool};
 use crate::search::{Hits, Reader, Search};
 
 impl Builder {
-    /// Fixed-sized posting blocks (FSB) in fresh segments, for comparison. Default: variable-sized.
+    /// Uses fixed-sized posting blocks (FSB) in fresh segments, for comparison. Default:
+    /// variable-sized.
     pub fn fixed_blocks(mut self, fixed: bool) -> Self {
         self.options.fixed_blocks = fixed;
         self
     }
 
-    /// The widest vector unit to use, for comparison. Default: the widest that the machine has.
+    /// Sets the widest vector unit to use, for comparison. Default: the widest of the machine.
     pub fn vectors(mut self, level: Level) -> Self {
         self.options.vectors = level;
         self
     }
 
-    /// Writes back cache lines and fences as persistent memory needs it, on any medium. For measurements.
+    /// Writes back cache lines and fences as persistent memory needs it, on any medium. For
+    /// measurements.
     pub fn force_barriers(mut self, force: bool) -> Self {
         self.options.force_barriers = force;
         self
@@ -43,7 +46,7 @@ impl Builder {
         self
     }
 
-    /// Uses clocks that a test sets, where documents are kept for a time.
+    /// Uses clocks that a test sets, for an index that retains documents for a time.
     pub fn clock(mut self, clock: &ManualClock) -> Self {
         self.options.clock = Some(clock.clone());
         self
@@ -51,7 +54,15 @@ impl Builder {
 }
 
 impl Index {
-    /// The memory of each executor: for measurements of parts of it.
+    /// Starts `threads` threads that answer questions, each with a reader of its own. `queue`
+    /// questions can wait before the next one blocks its caller.
+    ///
+    /// The paper scales in this way or with several executors (§4.10).
+    pub fn query_pool(&self, threads: usize, queue: usize) -> Result<QueryPool, PoolError> {
+        QueryPool::start(&self.readable, threads, queue)
+    }
+
+    /// Iterates over the memory of each executor, for measurements.
     pub fn memories(&self) -> impl Iterator<Item = &Memory> {
         self.executors().iter().map(|executor| &executor.shared.memory)
     }
@@ -64,7 +75,8 @@ impl Search {
         self
     }
 
-    /// Evaluates by windows, which are good for every query, even if the query's shape has a faster way.
+    /// Evaluates by windows, which fit every query, even if the query's shape has a faster
+    /// evaluator.
     pub fn windows(mut self) -> Search {
         self.windows = true;
         self
@@ -78,7 +90,7 @@ impl Search {
 }
 
 impl Reader {
-    /// Counts the matches with an intersection algorithm of the caller's choice, if any.
+    /// Counts the matches, with an intersection algorithm of the caller's choice if any.
     pub fn count_by<'r>(
         &'r mut self,
         query: impl IntoQuery<'r>,
@@ -87,20 +99,21 @@ impl Reader {
         self.count_with(query, algorithm)
     }
 
-    /// Counts with another way to find terms in segments that the DRAM dictionary does not cover, on an index with one
-    /// executor.
+    /// Counts matches, with another way to find terms in segments that the DRAM dictionary does not
+    /// cover. For an index with one executor.
     pub fn count_finding(&mut self, query: &Query, older: impl FindOlder + Copy) -> u64 {
         self.desk.count_finding(query, older)
     }
 }
 
 impl Hits<'_> {
-    /// The addresses of the documents, in the order of the hits: executor, segment and row. Good while this lives.
+    /// Iterates over the addresses of the documents: executor, segment and row of each hit. They
+    /// are valid while the hits live.
     pub fn rows(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
         self.addresses().iter().map(|hit| (hit.executor, hit.segment.0, hit.local))
     }
 
-    /// The numbers from which scores were computed, if the search was for the best.
+    /// Returns the counts that scores were computed from; none unless the search was for the best.
     pub fn counts(&self) -> Option<&Counts> {
         self.scored_from()
     }

@@ -1,8 +1,9 @@
 //! A real-time full-text search engine: a document is found the instant it is added.
 //!
-//! An [`Index`] lives in memory that is reserved when it is opened. Any number of threads add, replace, delete
-//! and search at once. There is no refresh, no commit and no reload: when [`Index::add`] returns, every query
-//! that starts afterwards, on any thread, finds the document whole.
+//! An [`Index`] lives in memory that is reserved when it is opened. Any number of threads add,
+//! replace, delete and search at once. There is no refresh, no commit and no reload. When
+//! [`Index::add`] returns, every query that starts afterwards, on any thread, finds the document
+//! whole.
 //!
 //! ```
 //! use spirit::{Index, Search};
@@ -20,13 +21,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Searcher`] is shared by any number of threads. A [`Reader`] belongs to one thread. Queries take no lock and make no system
-//! call; those of a reader allocate nothing. What they find stays readable until the [`Hits`] are dropped, while the stream goes
-//! on. An index that waits for that memory takes it back after [`Builder::reader_lease`]. Memory is a hard cap: when the heap is
-//! full the index refuses documents, waits, or drops its oldest segment, as [`OnFull`] says.
+//! Any number of threads share a [`Searcher`]. A [`Reader`] belongs to one thread. Queries take no
+//! lock and make no system call. Queries of a reader allocate nothing.
+//!
+//! Hits stay readable until the [`Hits`] are dropped, while the stream continues. An index that
+//! waits for their memory takes it back after [`Builder::reader_lease`]. Memory is a hard cap. When
+//! the heap is full, the index refuses documents, waits, or drops its oldest segment, see
+//! [`OnFull`].
 #![forbid(unsafe_code)]
 
-/// The README's programs compile and run.
+/// The README's programs, compiled and run as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 mod readme {}
@@ -48,19 +52,15 @@ pub mod stats;
 
 /// Queries: the language and its parser, and queries that programs build.
 pub mod query {
-    pub use crate::config::options::QUERY_BYTES_MAX;
-    pub use crate::search::into_query::{IntoQuery, Lenient, Parsing};
+    pub use crate::search::into_query::{IntoQuery, Lenient};
     pub use spirit_query::{
-        Bool, Clause, DISTANCE_MAX, Fuzzy, Occur, Operator, ParseError, Parser, Problem, Query,
-        TooLarge, WORDS_BYTES_MAX, Word,
+        Bool, Clause, Fuzzy, Occur, Operator, ParseError, Parser, Problem, Query, TooLarge, Word,
     };
 }
 
 /// Facets: counts, sums and percentiles over all documents that match.
 pub mod facets {
-    pub use spirit_query::{
-        Aggregate, BUCKETS_MAX, DateInterval, FACETS_MAX, Facet, FacetError, Summary, TopTerms,
-    };
+    pub use spirit_query::{Aggregate, DateInterval, Facet, FacetError, Summary, TopTerms};
 }
 
 /// Plans and explanations: see [`Searcher::plan`] and [`Searcher::explain`].
@@ -80,14 +80,13 @@ pub mod schema {
     pub use spirit_text::Analyzer;
 }
 
-/// The values of a [`Builder`]'s settings, and what it tells while it opens an index.
+/// The values of a [`Builder`]'s settings, and its reports while it opens an index.
 pub mod settings {
     pub use crate::config::durability::{
         DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate,
     };
     pub use crate::config::late_reader::LateReader;
     pub use crate::config::on_full::OnFull;
-    pub use crate::config::options::DOCUMENT_BYTES_MAX;
     pub use crate::config::recovering::{Recovering, StartReport};
     pub use crate::index::settings::Settings;
     pub use spirit_index::ground::geometry::Postings;

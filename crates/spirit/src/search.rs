@@ -1,4 +1,4 @@
-//! The way of a query: from a text to hits, and to the documents that they lead to.
+//! The path of a query: from a text to hits, and to their documents.
 
 pub(crate) mod answer;
 pub(crate) mod ask;
@@ -15,6 +15,7 @@ pub(crate) mod hits;
 pub(crate) mod into_query;
 pub(crate) mod memory;
 pub(crate) mod pool;
+#[cfg(feature = "lab")]
 pub(crate) mod query_pool;
 pub(crate) mod reader;
 pub(crate) mod recency;
@@ -27,9 +28,8 @@ pub use cursor::Cursor;
 pub use highlighter::Highlighter;
 pub use hit::{Hit, HitsIter};
 pub use hits::Hits;
-pub use query_pool::{Answer, Pending, QueryPool};
 pub use reader::Reader;
 pub use recency::Recency;
-pub use request::{HITS_MAX, Limits, Order, Search};
+pub use request::{Limits, Order, Search};
 pub use searcher::Searcher;
-pub use spirit_query::{Direction, Highlight, Parameters, SNIPPETS_MAX, Snippet, Total};
+pub use spirit_query::{Direction, Highlight, Parameters, Snippet, Total};

@@ -1,4 +1,4 @@
-//! What goes on behind the ingest role: segments are flushed, engraved, merged and dropped.
+//! Stages after the ingest role: segments are flushed, engraved, merged and dropped.
 
 pub(crate) mod flush_stage;
 pub(crate) mod key_import;

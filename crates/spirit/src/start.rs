@@ -1,4 +1,4 @@
-//! A start finds the segments again, and replays the log.
+//! The start: finds the segments again, and replays the log.
 
 pub(crate) mod recovery;
 pub(crate) mod replay;

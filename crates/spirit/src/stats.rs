@@ -1,4 +1,4 @@
-//! What is where: documents, segments by state, partitions, bytes by structure.
+//! Statistics: documents, segments by state, partitions, bytes by structure.
 
 mod sections;
 
@@ -29,37 +29,39 @@ use crate::storage::view::View;
 
 use sections::add_sections;
 
-/// A row's key word; the rest of a row counts as index.
+/// The bytes of a row's key word. The rest of a row counts as index.
 const ROW_KEY_BYTES: u64 = 8;
 
-/// Bytes by structure. Keys and texts are apart: they are the application's data.
+/// Bytes by structure. Keys and texts are separate: they are the application's data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Bytes {
-    /// Posting arrays and bitmaps of flushed segments, or their packed lists with positions.
+    /// Posting arrays and bitmaps of flushed segments, or their packed lists with positions, in
+    /// bytes.
     pub postings: u64,
-    /// Tables, term records and blocks of fresh segments.
+    /// Tables, term records and blocks of fresh segments, in bytes.
     pub fresh: u64,
-    /// Document vectors (positions).
+    /// Document vectors (positions), in bytes.
     pub vectors: u64,
-    /// Rows without their keys, and the documents' lengths.
+    /// Rows without their keys, and the documents' lengths, in bytes.
     pub rows: u64,
-    /// Maps from a segment's ordinals to dictionary terms, and which term comes where in the order of their bytes.
+    /// Maps from a segment's ordinals to dictionary terms, and the byte order of its terms, in
+    /// bytes.
     pub term_maps: u64,
-    /// Columns: the values of documents' fields in flushed segments.
+    /// Columns, the values of fields in flushed segments, in bytes.
     pub columns: u64,
-    /// Keys of documents.
+    /// Keys of documents, in bytes.
     pub keys: u64,
-    /// The dictionary: records and arrays in use, and its table.
+    /// The dictionary, in bytes: records and arrays in use, and its table.
     pub dictionary: u64,
-    /// Documents' texts, if they are kept, where they lie: compressed in the second tier.
+    /// Stored texts as they lie, in bytes: compressed in the second tier.
     pub texts: u64,
-    /// The same texts as they were given.
+    /// Stored texts as given, in bytes.
     pub texts_raw: u64,
 }
 
 impl Bytes {
-    /// All but keys and texts.
+    /// Returns the sum without keys and texts, in bytes.
     pub fn index(&self) -> u64 {
         let segments = self.postings + self.fresh + self.vectors + self.rows;
         segments + self.term_maps + self.columns + self.dictionary
@@ -79,27 +81,28 @@ impl Bytes {
     }
 }
 
-/// One segment.
+/// The statistics of one segment.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SegmentStats {
-    /// The executor it is in.
+    /// The number of its executor.
     pub executor: usize,
-    /// Its place in the executor's order.
+    /// Its position in the executor's order of segments.
     pub position: u32,
     /// Its state: `ingested`, `flushed`, …
     pub state: String,
-    /// Whether the DRAM dictionary has its terms; else they are read in the second tier, or in the fresh segment itself.
+    /// True if the DRAM dictionary has its terms. Otherwise they are read in the second tier, or in
+    /// the fresh segment itself.
     pub in_dictionary: bool,
-    /// Rows: documents, replaced and deleted ones and deletes included.
+    /// The number of rows: documents, including dead ones, and deletes.
     pub rows: u64,
-    /// Rows that are dead.
+    /// The number of dead rows.
     pub dead: u64,
-    /// Distinct terms.
+    /// The number of distinct terms.
     pub terms: u64,
-    /// Postings.
+    /// The number of postings.
     pub postings: u64,
-    /// Tokens.
+    /// The number of tokens.
     pub tokens: u64,
     /// Bytes by structure.
     pub bytes: Bytes,
@@ -109,69 +112,71 @@ pub struct SegmentStats {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PartitionStats {
-    /// The executor it is of.
+    /// The number of its executor.
     pub executor: usize,
-    /// `short-term`, `long-term`, `dictionary` or `keys`; in the second tier `nvm log`, `nvm dictionary`, `nvm short-term`
-    /// or `nvm long-term`.
+    /// The name: `short-term`, `long-term`, `dictionary` or `keys`. In the second tier `nvm log`,
+    /// `nvm dictionary`, `nvm short-term`, `nvm long-term` or `nvm slots`.
     pub name: &'static str,
-    /// In use.
+    /// The bytes in use.
     pub used: u64,
-    /// The cap.
+    /// The cap, in bytes.
     pub bytes: u64,
 }
 
-/// An index, as [`Index::stats`] found it.
+/// The statistics of an index, as [`Index::stats`] returns them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Documents that queries find.
+    /// The number of documents that queries find.
     pub documents: u64,
-    /// One past the sequence number of the newest operation that is seen: what was acknowledged before is in all of this.
+    /// The sequence number below which all operations are counted here.
     pub sequence: u64,
-    /// Documents ever accepted.
+    /// The number of documents ever accepted.
     pub accepted: u64,
-    /// Documents that were replaced or deleted, over the index's life.
+    /// The number of documents replaced or deleted over the index's life.
     pub deleted: u64,
-    /// Documents that retention dropped with their segments, or that are too old to be found and still to be dropped, over the index's
-    /// life.
+    /// The number of documents that retention removed over the index's life. It dropped them with
+    /// their segments, or they are too old to be found and will be dropped.
     pub expired: u64,
-    /// Segments that retention dropped since the start.
+    /// The number of segments that retention dropped since the start.
     pub dropped_segments: u64,
-    /// Segments engraved since the start, and the seconds that took.
+    /// The number of segments engraved since the start, and the time for that in seconds.
     pub engraved: (u64, f64),
-    /// Segments merged since the start, and the seconds that took.
+    /// The number of segments merged since the start, and the time for that in seconds.
     pub merged: (u64, f64),
-    /// Fences of each site of the second tier since the start: its name, and how many.
+    /// The fences at each site of the second tier since the start: name and number.
     pub fences: Vec<(&'static str, u64)>,
-    /// Times that a mostly dead segment was rewritten.
+    /// The number of rewrites of mostly dead segments.
     pub rewritten_segments: u64,
-    /// Tokens that were too long to keep.
+    /// The number of tokens that were too long to keep.
     pub skipped_tokens: u64,
-    /// Distinct terms in the dictionaries.
+    /// The number of distinct terms in the dictionaries.
     pub dictionary_terms: u64,
-    /// Postings.
+    /// The number of postings.
     pub postings: u64,
-    /// Tokens.
+    /// The number of tokens.
     pub tokens: u64,
     /// Bytes by structure.
     pub bytes: Bytes,
-    /// The heap, in bytes: what was reserved.
+    /// The reserved heap, in bytes.
     pub dram_bytes: u64,
-    /// The second tier, in bytes; 0 if there is none.
+    /// The second tier, in bytes; 0 without one.
     pub nvm_bytes: u64,
     /// The partitions of each executor.
     pub partitions: Vec<PartitionStats>,
-    /// What engraved segments take in the second tier: the name of each section, and its bytes in all of them.
+    /// The sections of engraved segments in the second tier: name, and bytes in all segments.
     pub sections: Vec<(&'static str, u64)>,
     /// The segments of each executor, newest first.
     pub segments: Vec<SegmentStats>,
 }
 
 impl Index {
-    /// The sizes and counts of the index at this moment. In a process that only reads: of its current view.
+    /// Returns the current sizes and counts of the index. A process that only reads counts its
+    /// current view.
     ///
     /// # Errors
-    /// If the index takes nothing more.
+    /// If the index accepts nothing more, because a stage of the pipeline died or its disk or file
+    /// failed.
     pub fn stats(&self) -> Result<Stats, WriteError> {
         for Executor { shared, .. } in self.executors() {
             if shared.is_poisoned() {
@@ -180,7 +185,8 @@ impl Index {
         }
         let mut view = self.view();
         let mut stats = self.stats_of(&view);
-        // Numbers of memory that a new writer may have reused are taken again, as long as there is a newer view.
+        // A new writer may have reused the memory that was counted. The loop ends once a view is
+        // not outdated, or there is no newer one.
         while let Some(next) =
             view.is_outdated().then(|| self.readable.view_after(&view).ok()).flatten()
         {
@@ -212,11 +218,12 @@ impl Index {
     }
 }
 
-/// An executor whose readers are pinned.
+/// An executor to be counted, whose reader is pinned.
 struct Adding<'a> {
     shared: &'a Shared,
     number: usize,
-    /// Documents that arrived at this time or before are left out.
+    /// The time in milliseconds since 1970 at which, or before which, documents are left out by
+    /// their arrival.
     over_ms: u64,
 }
 
@@ -253,7 +260,8 @@ impl Adding<'_> {
         stats.skipped_tokens += gauge(Gauge::SkippedTokens);
     }
 
-    /// The snapshot of a query that begins now, and the number of documents that retention hides from it or has dropped.
+    /// Returns the snapshot of a query that begins now. Also returns the number of documents that
+    /// retention has dropped or hides from it.
     fn snapshot(&self) -> (Snapshot<'_>, u64) {
         let memory = &self.shared.memory;
         loop {
@@ -261,14 +269,14 @@ impl Adding<'_> {
             let all = Snapshot::take(memory).without_dropped(dropped);
             let snapshot = all.without_older(self.over_ms);
             let expired = dropped.documents() + living_between(0, &all, &snapshot);
-            // Else what was dropped meanwhile is not counted at all.
+            // Otherwise a segment that was dropped meanwhile would not be counted at all.
             if memory.expired() == dropped {
                 return (snapshot, expired);
             }
         }
     }
 
-    /// Counts the segment being filled by its gauges, which are zero for a moment after it was begun.
+    /// Counts the segment being filled by its gauges. They are 0 for a moment after it was begun.
     fn count_fresh(&self, segment: &Segment<'_>, stats: &mut SegmentStats) {
         let memory = &self.shared.memory;
         let rows = stats.rows;
@@ -288,7 +296,7 @@ impl Adding<'_> {
         stats.bytes.texts_raw = raw;
     }
 
-    /// The partitions; in the second tier there are `engraved` segments.
+    /// Adds the partitions. The second tier has `engraved` segments.
     fn partitions(&self, engraved: u64, stats: &mut Stats) {
         let memory = &self.shared.memory;
         let gauge = |gauge| memory.gauge(gauge).load(Relaxed);
@@ -316,7 +324,7 @@ impl Adding<'_> {
                 ("nvm dictionary", (buckets + merged, buckets + layout.lines.bytes())),
                 ("nvm short-term", rings.nvm_short),
                 ("nvm long-term", rings.nvm_long),
-                // A segment that was dropped may be counted while a new one has its slot already.
+                // A dropped segment may still be counted while a new one has its slot already.
                 ("nvm slots", ((engraved * SLOT_BYTES).min(slots), slots)),
             ]);
             stats.nvm_bytes += layout.bytes;
@@ -344,10 +352,11 @@ fn add_work((count, seconds): &mut (u64, f64), work: Work<'_>) {
     *seconds += work.nanoseconds.load(Relaxed) as f64 / 1e9;
 }
 
-/// A segment with this many visible rows.
+/// Describes a segment with this many visible rows.
 fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State, rows: u64) -> SegmentStats {
     let flushed = state >= State::Flushed;
-    // For as long as readers are in DRAM, what is packed is a copy.
+    // The packed lists count only if there are no others: as long as readers are in DRAM, they are
+    // a copy.
     let posting_words = match descriptor.posting_words() {
         0 => descriptor.packed_words(),
         words => words,
@@ -383,7 +392,8 @@ fn describe(memory: &Memory, descriptor: Descriptor<'_>, state: State, rows: u64
     }
 }
 
-/// What the rows take without their keys, and the keys; where rows are packed, and each takes the bits that it needs, both are the former.
+/// Returns the bytes of the rows without their keys, and the bytes of the keys. Packed rows have a
+/// variable number of bits, so the first number includes their keys, and the second is 0.
 fn row_bytes(memory: &Memory, descriptor: Descriptor<'_>, rows: u64) -> (u64, u64) {
     let is_committed =
         descriptor.lengths() != 0 && descriptor.lengths() < memory.region().nvm_bytes();
@@ -398,20 +408,22 @@ fn row_bytes(memory: &Memory, descriptor: Descriptor<'_>, rows: u64) -> (u64, u6
     }
 }
 
-/// What the lengths take of a row's document: until it is in the second tier, the running count behind the row too.
+/// Returns the bytes of lengths for each row. Until the segment is in the second tier, they include
+/// the running count behind the row.
 fn row_length_bytes(memory: &Memory, descriptor: Descriptor<'_>) -> u64 {
     let array = if descriptor.lengths() == 0 { 0 } else { LENGTH_BYTES };
     let is_dram = descriptor.counts() != 0 && descriptor.lengths() >= memory.region().nvm_bytes();
     array + if array == 0 || is_dram { COUNT_BYTES } else { 0 }
 }
 
-/// What a segment's columns take, wherever they are.
+/// Returns the bytes of a segment's columns, in either tier.
 fn column_bytes(memory: &Memory, descriptor: Descriptor<'_>) -> u64 {
     let at = descriptor.columns();
     if at == 0 { 0 } else { Columns::at(memory.region(), at).bytes() }
 }
 
-/// What the texts of a segment of `rows` rows, `raw` bytes, take where they are, with what leads to them.
+/// Returns the bytes of a segment's texts where they are, with their places. The segment has `rows`
+/// rows and `raw` bytes of text.
 fn text_bytes(memory: &Memory, descriptor: Descriptor<'_>, rows: u32, raw: u64) -> u64 {
     if descriptor.texts() == 0 {
         return 0;

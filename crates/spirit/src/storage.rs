@@ -1,4 +1,5 @@
-//! An index's directory and its file: the root, the fields, the door for other processes; and what an executor's roles share.
+//! The directory and file of an index: root, fields and door for other processes. Also the state
+//! that an executor's roles share.
 
 pub(crate) mod fields;
 pub(crate) mod live;

@@ -1,4 +1,4 @@
-//! The way of a document: collected, logged, placed, and visible.
+//! The path of a document: collected, logged, placed, and visible.
 
 pub(crate) mod collector;
 pub(crate) mod contents;

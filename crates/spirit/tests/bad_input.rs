@@ -35,14 +35,12 @@ fn too_many_positions(n: usize) -> String {
 fn a_document_that_is_too_long_is_refused_whole() {
     let index = tiny(1, 64 << 20).segment_bytes(4 << 20).open().unwrap();
     let text = "longtext ".repeat((10 << 20) / 9);
-    let refused = WriteError::DocumentTooLong {
-        bytes: text.len(),
-        bytes_max: spirit::settings::DOCUMENT_BYTES_MAX,
-    };
+    let refused =
+        WriteError::DocumentTooLong { bytes: text.len(), bytes_max: spirit::Document::BYTES_MAX };
     assert_eq!(index.add(&text), Err(refused.clone()));
     assert_eq!(index.put("k", &text), Err(refused));
     assert_eq!((count(&index, "*"), count(&index, "longtext"), index.accepted()), (0, 0, 0));
-    index.add(&text[..spirit::settings::DOCUMENT_BYTES_MAX]).unwrap();
+    index.add(&text[..spirit::Document::BYTES_MAX]).unwrap();
     assert_eq!(count(&index, "longtext"), 1);
 }
 
@@ -279,7 +277,8 @@ fn one_reader_too_many_is_refused_until_one_goes() {
     let index = tiny(2, 1 << 20).readers_max(3).open().unwrap();
     index.add("found").unwrap();
     let mut readers: Vec<_> = (0..3).map(|_| index.reader().unwrap()).collect();
-    assert_eq!(index.reader().map(drop).unwrap_err().readers_max, 3);
+    let refused = SearchError::Readers { readers_max: 3 };
+    assert_eq!(index.reader().map(drop).unwrap_err(), refused);
     // Statistics have a slot of their own.
     assert_eq!(index.stats().unwrap().documents, index.stats().unwrap().accepted);
     assert!(readers.iter_mut().all(|reader| reader.count("found") == Ok(1)));

@@ -4,7 +4,7 @@
 mod support;
 
 use spirit::error::Stop;
-use spirit::facets::{Aggregate, DateInterval, FACETS_MAX, Facet, FacetError, TopTerms};
+use spirit::facets::{Aggregate, DateInterval, Facet, FacetError, TopTerms};
 use spirit::schema::{Calendar, TimeUnit, parse_time};
 use spirit::search::Limits;
 use spirit::{Document, FieldKind, Index, Search, SearchError, Value};
@@ -143,8 +143,8 @@ fn facets_take_no_more_memory_than_they_may() {
         }
         reader.limits(Limits::default());
         let stats = Facet::Stats { field: "n".to_owned() };
-        assert!(reader.aggregate("*", &vec![stats.clone(); FACETS_MAX]).is_ok());
-        let (facets, max) = (FACETS_MAX + 1, FACETS_MAX);
+        assert!(reader.aggregate("*", &vec![stats.clone(); Facet::COUNT_MAX]).is_ok());
+        let (facets, max) = (Facet::COUNT_MAX + 1, Facet::COUNT_MAX);
         let refused = reader.aggregate("*", &vec![stats; facets]);
         assert_eq!(refused, Err(SearchError::Facet(FacetError::TooMany { facets, max })));
     }

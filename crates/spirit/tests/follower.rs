@@ -10,7 +10,6 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-use spirit::search::HITS_MAX;
 use spirit::settings::Postings;
 use spirit::{
     Builder, Document, FieldKind, HitError, Index, Mode, OnFull, OpenError, Reader, Search,
@@ -42,7 +41,7 @@ impl Drop for AtEnd<'_> {
 
 /// The numbers of the documents that `query` finds, newest first: as many as an answer has.
 fn numbers(reader: &mut Reader, query: &str) -> Vec<u64> {
-    let found = reader.search(query, Search::newest(HITS_MAX)).unwrap().keys();
+    let found = reader.search(query, Search::newest(Search::HITS_MAX)).unwrap().keys();
     found.unwrap().iter().map(|key| key.parse().unwrap()).collect()
 }
 
@@ -79,7 +78,7 @@ fn check_range(reader: &mut Reader, seen: &mut u64) {
     let rest = |range: RangeInclusive<u64>| range.filter(|n| n % 7 != 3).count();
     let (Some(first), Some(last)) = (later.first(), later.last()) else { return };
     // A full answer does not say what the oldest is.
-    let oldest = if all.len() < HITS_MAX { all[all.len() - 1] } else { 0 };
+    let oldest = if all.len() < Search::HITS_MAX { all[all.len() - 1] } else { 0 };
     let (kept, possible) = (rest(*last..=newest), rest(oldest..=*first));
     assert!((kept..=possible).contains(&whole), "{whole}: {kept} to {possible}");
 }
@@ -413,7 +412,7 @@ fn kept_results_are_given_up_after_the_writers_lease() {
         let mut reader = follower.reader().unwrap();
         let kept = reader.search("all", Search::newest(100)).unwrap();
         fill(20_000);
-        assert!(matches!(kept.keys(), Err(HitError::Lease(_))));
+        assert!(matches!(kept.keys(), Err(HitError::Lease { .. })));
         drop(kept);
         check_range(&mut reader, &mut 20_000);
     });

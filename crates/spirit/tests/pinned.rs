@@ -13,7 +13,6 @@ use std::sync::atomic::Ordering::{Acquire, Release};
 use std::thread;
 use std::time::Duration;
 
-use spirit::error::LeaseExpired;
 use spirit::{HitError, Index, Search};
 use support::{join, tiny};
 
@@ -103,7 +102,7 @@ fn results_that_nobody_looks_at_give_way_after_their_lease() {
     let keys = hits.keys().unwrap();
     // Nothing but the lease lets the writer go on.
     (n..n + 20_000).for_each(|n| index.add(&text(n)).map(drop).unwrap());
-    let expired = || HitError::Lease(LeaseExpired { lease });
+    let expired = || HitError::Lease { lease };
     assert_eq!(hits.keys(), Err(expired()));
     assert_eq!(
         hits.iter().map(|hit| hit.sequence()).collect::<Result<Vec<_>, _>>(),

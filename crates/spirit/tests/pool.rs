@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use spirit::error::{PoolError, Stop};
+use spirit::error::Stop;
+use spirit::lab::PoolError;
 use spirit::search::Limits;
 use spirit::{Analyzer, Index, Query, Search, SearchError};
 

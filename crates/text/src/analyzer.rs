@@ -1,30 +1,30 @@
-//! The analyzers by name: the choice a field's schema makes.
+//! The analyzers by name, as a field's schema chooses them.
 //!
-//! Only the choice lives here; what each does is in the module of that name. Names are what users
-//! type in a schema or on a command line, so parsing is exact and the error lists them all.
+//! Each analyzer is in the module of its name. Users type names in a schema or on a command line.
+//! So parsing is exact, and the error lists all names.
 
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-/// How text becomes tokens.
+/// The way in which text becomes tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Analyzer {
-    /// Maximal runs of Unicode alphanumeric characters, lower-cased; nothing is dropped.
+    /// Maximal runs of Unicode alphanumeric characters, lower-cased. Nothing is dropped.
     Simple,
     /// UAX #29 words, lower-cased.
     #[default]
     Standard,
-    /// `Standard`, and `#tags`, `@names`, `$cash` tags, URLs and emoji are tokens too.
+    /// `Standard`, with `#tags`, `@names`, `$cash` tags, URLs and emoji as tokens too.
     Social,
     /// `Standard` without possessive `'s` and common English words, stemmed.
     English,
-    /// The whole value as one token, verbatim; an empty value has none.
+    /// The whole value as one token, verbatim. An empty value has none.
     Keyword,
 }
 
 impl Analyzer {
-    /// Every analyzer, in the order they are documented.
+    /// All analyzers, in the order of their documentation.
     pub const ALL: [Analyzer; 5] = [
         Analyzer::Simple,
         Analyzer::Standard,
@@ -33,7 +33,7 @@ impl Analyzer {
         Analyzer::Keyword,
     ];
 
-    /// The name users type; `FromStr` reads it back.
+    /// Returns the name that users type. `FromStr` parses it.
     pub const fn name(self) -> &'static str {
         match self {
             Analyzer::Simple => "simple",
@@ -62,11 +62,11 @@ impl FromStr for Analyzer {
     }
 }
 
-/// No analyzer has this name.
+/// An analyzer was not recognized.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownAnalyzer {
-    /// The name that was asked for.
+    /// The name that was given.
     pub name: String,
 }
 

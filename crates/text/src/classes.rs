@@ -1,19 +1,18 @@
-//! What UAX #29 makes of the characters that text is mostly made of.
+//! Word-break classes of UAX #29 for the most frequent characters.
 //!
-//! The segmentation crate knows every character and pays a search in its tables for each. Nearly
-//! all text that leaves the fast lane holds nothing rarer than an accented letter, a dash or a
-//! curly quotation mark, so their classes are spelt out here; every other character is [`UNKNOWN`],
-//! and anyone who meets one asks the crate. A test compares each known character with what the crate
-//! does.
+//! The segmentation crate knows every character, but searches its tables for each. Nearly all text
+//! that leaves the fast lane has nothing rarer than an accented letter, a dash or a curly quotation
+//! mark. So their classes are listed here. Every other character is [`UNKNOWN`], and the caller
+//! asks the crate. A test compares each known character with the crate.
 
-/// A set of properties; the empty set is a character that breaks words on both sides.
+/// A set of properties. The empty set is a character that breaks words on both sides.
 pub(crate) type Class = u8;
 
 /// Joins letters, digits and `_` on either side.
 pub(crate) const LETTER: Class = 1;
 /// Joins letters, digits and `_` on either side.
 pub(crate) const DIGIT: Class = 2;
-/// `_`: joins as they do, but does not make a word on its own.
+/// `_`: joins like letters and digits, but is no word alone.
 const UNDERSCORE: Class = 4;
 /// Letter, digit or `_`.
 pub(crate) const CORE: Class = LETTER | DIGIT | UNDERSCORE;
@@ -21,9 +20,9 @@ pub(crate) const CORE: Class = LETTER | DIGIT | UNDERSCORE;
 const BETWEEN_LETTERS: Class = LETTER << INFIX_SHIFT;
 /// Joins a digit to a digit.
 const BETWEEN_DIGITS: Class = DIGIT << INFIX_SHIFT;
-/// From a core property to that of what may stand between two such.
+/// The shift from a core property to the property of characters between two such.
 const INFIX_SHIFT: u32 = 4;
-/// Ask the segmentation crate.
+/// The segmentation crate must decide.
 pub(crate) const UNKNOWN: Class = 0x80;
 
 static ASCII: [Class; 128] = ascii();
@@ -46,14 +45,14 @@ const fn ascii() -> [Class; 128] {
     classes
 }
 
-/// The class of a character.
+/// Returns the class of a character.
 pub(crate) const fn class(c: char) -> Class {
     match c {
         ..='\u{7f}' => ASCII[c as usize],
         // × and ÷ sit among the Latin letters.
         '\u{d7}' | '\u{f7}' => 0,
         '\u{c0}'..='\u{24f}' | '\u{400}'..='\u{481}' | '\u{48a}'..='\u{52f}' => LETTER,
-        // Curly single quotation marks, of which the right one is also the apostrophe.
+        // Curly single quotation marks. The right one is also the apostrophe.
         '\u{2018}' | '\u{2019}' => BETWEEN_LETTERS | BETWEEN_DIGITS,
         // Dashes, curly double quotation marks, bullets, the ellipsis, primes, guillemets,
         // currency, degree.
@@ -67,8 +66,8 @@ pub(crate) const fn class(c: char) -> Class {
     }
 }
 
-/// Class and length in bytes of the character at byte `at`; at the end of the text, those of a
-/// break.
+/// Returns class and length in bytes of the character at byte `at`. At the end of the text, returns
+/// those of a break.
 pub(crate) fn class_at(text: &str, at: usize) -> (Class, usize) {
     match text.as_bytes().get(at) {
         None => (0, 0),
@@ -80,8 +79,8 @@ pub(crate) fn class_at(text: &str, at: usize) -> (Class, usize) {
     }
 }
 
-/// Where the word that begins with the core character at byte `start` ends, or `None` if an unknown
-/// character has a say.
+/// Returns the end of the word that begins with the core character at byte `start`. None if an
+/// unknown character decides. The loop ends at the first character that does not join.
 pub(crate) fn word_end(text: &str, start: usize) -> Option<usize> {
     let (mut last, len) = class_at(text, start);
     debug_assert!(last & CORE != 0);
@@ -95,7 +94,7 @@ pub(crate) fn word_end(text: &str, start: usize) -> Option<usize> {
             (last, end) = (class, end + len);
             continue;
         }
-        // What `class` could hold together with `last`; then the character after it decides.
+        // The properties that `class` can join with `last`. The character after it decides.
         let wanted = class >> INFIX_SHIFT & last;
         if wanted == 0 {
             return Some(end);

@@ -1,21 +1,21 @@
-//! Counts positions and hands tokens to the sink: the one door through which every analyzer's
-//! tokens leave.
+//! The emitter counts positions and hands tokens to the sink. All tokens of all analyzers pass it.
 //!
-//! The length limit is enforced here and nowhere else. [`Emitter::emit_at`] is inlined into the hot
-//! loops; everything off the fast lane goes through [`Emitter::emit_outlined`], so a sink's code is
-//! not repeated at each rare call site.
+//! Only the emitter enforces the length limit. [`Emitter::emit_at`] is inlined into the hot loops.
+//! All code off the fast lane calls [`Emitter::emit_outlined`], so that a sink's code is not
+//! repeated at each rare call site.
 
 use std::ops::Range;
 
 use crate::TERM_BYTES_MAX;
 use crate::token::{SpanSink, Token};
 
-/// What became of one text.
+/// Counts of one text's tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// Positions used, tokens that did not reach the sink included.
+    /// The number of positions used, with tokens that did not reach the sink.
     pub tokens: u32,
-    /// Tokens longer than [`TERM_BYTES_MAX`], which took a position but did not reach the sink.
+    /// The number of tokens longer than [`TERM_BYTES_MAX`]. They took a position but did not reach
+    /// the sink.
     pub skipped: u32,
 }
 
@@ -30,7 +30,8 @@ impl<S: SpanSink> Emitter<S> {
         Emitter { summary: Summary::default(), sink }
     }
 
-    /// Emits the first `len` bytes of `tail`, which is padded as [`Token::new`] asks, and was cut from `span` of the text.
+    /// Emits the first `len` bytes of `tail`, cut from `span` of the text. `tail` must be padded,
+    /// see [`Token::new`].
     #[inline(always)]
     pub(crate) fn emit(&mut self, tail: &[u8], len: usize, span: Range<usize>) {
         let position = self.summary.tokens;
@@ -38,8 +39,8 @@ impl<S: SpanSink> Emitter<S> {
         self.emit_at(position, tail, len, span);
     }
 
-    /// [`Emitter::emit`] for a loop that counts positions itself, in a register, and stores the
-    /// count before anybody looks.
+    /// Emits like [`Emitter::emit`], for a loop that counts positions in a register. The loop must
+    /// store the count before it is read.
     #[inline(always)]
     pub(crate) fn emit_at(&mut self, position: u32, tail: &[u8], len: usize, span: Range<usize>) {
         if len > TERM_BYTES_MAX {
@@ -49,13 +50,13 @@ impl<S: SpanSink> Emitter<S> {
         self.sink.token_at(Token::new(tail, len, position), span);
     }
 
-    /// [`Emitter::emit`] for places that are not worth a copy of the sink.
+    /// Emits like [`Emitter::emit`], for call sites that are not worth a copy of the sink.
     #[inline(never)]
     pub(crate) fn emit_outlined(&mut self, tail: &[u8], len: usize, span: Range<usize>) {
         self.emit(tail, len, span);
     }
 
-    /// Hands on a token another emitter has already numbered and measured.
+    /// Hands on a token that another emitter has numbered and measured.
     #[inline(never)]
     pub(crate) fn forward(&mut self, token: Token<'_>, span: Range<usize>) {
         self.sink.token_at(token, span);

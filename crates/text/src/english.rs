@@ -1,14 +1,12 @@
-//! `english`: `standard` without possessive `'s`, without the commonest words, stemmed.
+//! `english`: `standard` without possessive `'s` and without the most common words, stemmed.
 //!
-//! A filter behind `standard`: it sees each word once, already lower-cased and numbered, and hands
-//! on what is left of it under the same position. A stop word takes its position with it, so a
-//! phrase query around one still measures distances right. The length limit is that of `standard`:
-//! it looks at the word, not at the stem. Stems are those of the Snowball English ("Porter 2")
-//! stemmer.
+//! A filter after `standard`. It gets each word once, lower-cased and numbered, and hands on the
+//! rest of it at the same position. A stop word keeps its position, so a phrase query around it
+//! still measures distances correctly. The length limit is that of `standard`: it applies to the
+//! word, not to the stem. Stems are those of the Snowball English ("Porter 2") stemmer.
 //!
-//! This is the one analyzer that allocates: the stemmer builds a string for a word whose stem is
-//! not a prefix of it. It is for prose that is searched more often than it is written, not for the
-//! fast stream.
+//! Only this analyzer allocates: the stemmer builds a string for a word whose stem is not a prefix
+//! of it. It suits prose that is searched more often than written, not the fast stream.
 
 use std::ops::Range;
 
@@ -18,7 +16,7 @@ use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::token::{SpanSink, Token};
 
-/// The words left out, sorted.
+/// The stop words, sorted.
 const STOP_WORDS: [&str; 33] = [
     "a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it",
     "no", "not", "of", "on", "or", "such", "that", "the", "their", "then", "there", "these",
@@ -27,7 +25,7 @@ const STOP_WORDS: [&str; 33] = [
 /// Length of the longest stop word, in bytes.
 const STOP_WORD_BYTES_MAX: usize = 5;
 
-/// The stop words as heads of tokens, in no particular order.
+/// The stop words as heads of tokens, in the order of [`STOP_WORDS`].
 static STOP_HEADS: [u64; STOP_WORDS.len()] = stop_heads();
 
 const fn stop_heads() -> [u64; STOP_WORDS.len()] {
@@ -46,7 +44,7 @@ const fn stop_heads() -> [u64; STOP_WORDS.len()] {
     heads
 }
 
-/// The stemmer and a place for its stems.
+/// The stemmer, and a buffer for its stems.
 pub(crate) struct English {
     stemmer: Stemmer,
     stem: Fold,
@@ -57,7 +55,8 @@ impl English {
         English { stemmer: Stemmer::create(Algorithm::English), stem: Fold::new() }
     }
 
-    /// Hands on what is left of a word of `standard`, if anything. Its span stays that of the whole word.
+    /// Hands on the rest of a word of `standard`, if there is any. Its span is that of the whole
+    /// word.
     pub(crate) fn emit<S: SpanSink>(
         &mut self,
         token: Token<'_>,
@@ -69,15 +68,15 @@ impl English {
             return;
         }
         let stem = self.stemmer.stem(word);
-        // A stem is never longer than its word, save where a restored "e" is: the word, then, is
-        // already near the limit.
+        // A stem is longer than its word only where it restores an "e". Such a word is near the
+        // limit already.
         let term =
             if stem.is_empty() || stem.len() > crate::TERM_BYTES_MAX { word } else { &*stem };
         out.forward(self.stem.token(term.as_bytes(), token.position()), span);
     }
 }
 
-/// The word without a final `'s`, with either apostrophe.
+/// Removes a final `'s` from the word, with either apostrophe.
 fn strip_possessive(word: &str) -> &str {
     word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
 }

@@ -1,8 +1,8 @@
-//! A padded buffer for one term that cannot be read straight out of the lower-cased text.
+//! A padded buffer for one term that cannot be read from the lower-cased text.
 //!
-//! It holds words with non-ASCII letters, whose lower-case form may have another length (`İ` grows
-//! from two bytes to three), stems, and verbatim keywords. Case is mapped character by character,
-//! without context: a final `Σ` becomes `σ`, so that a word and its prefix fold alike.
+//! It holds words with non-ASCII letters, stems, and verbatim keywords. The lower-case form of such
+//! a word may have another length: `İ` grows from two bytes to three. Case is mapped character by
+//! character, without context. A final `Σ` becomes `σ`, so that a word and its prefix fold alike.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use crate::TERM_BYTES_MAX;
 use crate::emitter::Emitter;
 use crate::token::{HEAD_BYTES, SpanSink, Token};
 
-/// Length recorded for a term that outgrew the buffer: any value the emitter will skip.
+/// The length of a term that outgrew the buffer. The emitter skips such terms.
 const OVERFLOW: usize = TERM_BYTES_MAX + 1;
 
-/// One term under construction.
+/// A term under construction.
 pub(crate) struct Fold {
-    /// Room for the longest term, and beyond it the bytes [`Token::head`] may read.
+    /// The longest term, and the bytes after it that [`Token::head`] may read.
     bytes: [u8; TERM_BYTES_MAX + HEAD_BYTES],
-    /// Bytes in use, or `OVERFLOW`.
+    /// The number of bytes in use, or `OVERFLOW`.
     len: usize,
 }
 
@@ -26,7 +26,7 @@ impl Fold {
         Fold { bytes: [0; TERM_BYTES_MAX + HEAD_BYTES], len: 0 }
     }
 
-    /// Appends bytes as they are; a term that grows too long becomes one to skip.
+    /// Appends bytes unchanged. A term that grows too long will be skipped.
     fn push(&mut self, bytes: &[u8]) {
         let end = self.len + bytes.len();
         if end > TERM_BYTES_MAX {
@@ -37,7 +37,7 @@ impl Fold {
         self.len = end;
     }
 
-    /// Appends one character's lower-case form.
+    /// Appends the lower-case form of a character.
     fn push_lower(&mut self, c: char) {
         if c.is_ascii() && self.len < TERM_BYTES_MAX {
             self.bytes[self.len] = c.to_ascii_lowercase() as u8;
@@ -49,7 +49,7 @@ impl Fold {
         }
     }
 
-    /// Hands the term to the sink, unless it is empty, and starts the next one.
+    /// Hands the term to the sink, unless it is empty, and begins the next one.
     fn emit<S: SpanSink>(&mut self, span: Range<usize>, out: &mut Emitter<S>) {
         if self.len != 0 {
             out.emit_outlined(&self.bytes, self.len, span);
@@ -57,7 +57,7 @@ impl Fold {
         self.len = 0;
     }
 
-    /// Emits `word` lower-cased, as one token; it begins at byte `start` of the text.
+    /// Emits `word` lower-cased, as one token. It begins at byte `start` of the text.
     pub(crate) fn emit_lower<S: SpanSink>(
         &mut self,
         word: &str,
@@ -70,7 +70,7 @@ impl Fold {
         self.emit(start..start + word.len(), out);
     }
 
-    /// Emits `value` verbatim, as one token; it begins at byte `start` of the text.
+    /// Emits `value` verbatim, as one token. It begins at byte `start` of the text.
     pub(crate) fn emit_verbatim<S: SpanSink>(
         &mut self,
         value: &str,
@@ -81,7 +81,7 @@ impl Fold {
         self.emit(start..start + value.len(), out);
     }
 
-    /// The term `bytes` in a padded buffer, at `position`; it must fit.
+    /// Returns the term `bytes` in a padded buffer, at `position`. It must fit.
     pub(crate) fn token(&mut self, bytes: &[u8], position: u32) -> Token<'_> {
         self.bytes[..bytes.len()].copy_from_slice(bytes);
         Token::new(&self.bytes, bytes.len(), position)

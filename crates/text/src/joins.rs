@@ -1,13 +1,16 @@
-//! Which ASCII bytes may join a run to its neighbours: the test that keeps a run in the fast lane.
+//! Joins: ASCII bytes that may join a run to its neighbours. This test keeps a run in the fast
+//! lane.
 //!
-//! In ASCII the rules of UAX #29 come down to three: `_` joins anything (WB13a, WB13b); `:` `.` `'`
-//! join a letter to a letter (WB6, WB7); `.` `'` `,` `;` join a digit to a digit (WB11, WB12). So
-//! only the byte before a run and the two bytes after it can make it part of a longer word, and
-//! three table look-ups say whether they do. The answer is "no" or "perhaps": the run's own last
-//! byte is left out because `a.1` is rare, and next to a non-ASCII byte one cannot know. A wrong
-//! "perhaps" costs the slow lane and nothing else; a "no" is never wrong.
+//! In ASCII, UAX #29 has three rules. `_` joins anything (WB13a, WB13b). `:` `.` `'` join a letter
+//! to a letter (WB6, WB7). `.` `'` `,` `;` join a digit to a digit (WB11, WB12). So only the byte
+//! before a run and the two bytes after it can make it part of a longer word. Three table look-ups
+//! test that.
 //!
-//! The same tables serve `social` with more bytes that make a run suspicious.
+//! The answer is "no" or "perhaps". The run's own last byte is not tested, because `a.1` is rare.
+//! Next to a non-ASCII byte the answer is uncertain. A wrong "perhaps" only costs the slow lane; a
+//! "no" is never wrong.
+//!
+//! `social` uses these tables with more suspicious bytes.
 
 /// Letter, `:` `.` `'`, letter.
 const LETTERS: u8 = 1;
@@ -15,23 +18,23 @@ const LETTERS: u8 = 1;
 const DIGITS: u8 = 2;
 /// Anything, `_`, anything.
 const ANY: u8 = 4;
-/// The `:` of `http:` or the `.` of `www.`, and anything but a space: for `social` only.
+/// The `:` of `http:` or the `.` of `www.`, and anything but a space. For `social` only.
 const URL: u8 = 8;
 
-/// What makes a run more than a word on its own, by byte.
+/// The bytes that make a run more than a word of its own.
 pub(crate) struct Joins {
-    /// Not 0: a byte before a run that may belong to its word.
+    /// Not 0 for a byte before a run that may belong to its word.
     before: [u8; 256],
-    /// The sorts of join the byte after a run makes.
+    /// The sorts of join that the byte after a run makes.
     infix: [u8; 256],
-    /// The sorts of join the byte after that takes part in.
+    /// The sorts of join that the byte after that takes part in.
     next: [u8; 256],
 }
 
 impl Joins {
-    /// For `standard`.
+    /// The joins of `standard`.
     pub(crate) const STANDARD: Joins = Joins::new(b"_", false);
-    /// For `social`: sigils and the beginnings of URLs are suspicious too.
+    /// The joins of `social`: sigils and beginnings of URLs are suspicious too.
     pub(crate) const SOCIAL: Joins = Joins::new(b"_#@$", true);
 
     const fn new(before: &[u8], urls: bool) -> Joins {
@@ -50,8 +53,8 @@ impl Joins {
         joins
     }
 
-    /// Whether an ASCII run may be part of a longer word: `before` is the byte before it, `infix`
-    /// and `next` are the two after it, lower-cased.
+    /// True if an ASCII run may be part of a longer word. `before` is the byte before it. `infix`
+    /// and `next` are the two bytes after it, lower-cased.
     #[inline(always)]
     pub(crate) fn suspect(&self, before: u8, [infix, next]: [u8; 2]) -> bool {
         let join = self.infix[usize::from(infix)] & self.next[usize::from(next)];
@@ -74,7 +77,7 @@ const fn next_sorts(next: u8) -> u8 {
     match next {
         b'a'..=b'z' => LETTERS | ANY | URL,
         b'0'..=b'9' => DIGITS | ANY | URL,
-        // What a non-ASCII byte is, only its whole character can tell.
+        // Only the whole character can decide for a non-ASCII byte.
         0x80.. => LETTERS | DIGITS | ANY | URL,
         b' ' | b'\t' | b'\n' | b'\r' => ANY,
         _ => ANY | URL,

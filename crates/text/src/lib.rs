@@ -1,19 +1,22 @@
 //! Analyzers: from text to tokens.
 //!
-//! A [`Tokenizer`] turns one document (or one query) at a time into [`Token`]s and hands each to a
-//! closure. It owns every buffer it needs, sized when it is made, so the `simple` and `standard`
-//! analyzers allocate nothing per document.
+//! Analyzers: from text to tokens.
 //!
-//! How it works, and why it is fast: one vector pass over the text lower-cases ASCII and marks
-//! which bytes are letters or digits and which are not ASCII; a second pass takes the runs off the
-//! marks bit by bit. A run of plain ASCII that nothing joins to its neighbours *is* a token, lying
-//! ready in the lower-cased copy. Everything else (a word with an accent, an apostrophe inside, a
-//! `#tag`) leaves the fast lane for that run only, because a third of all articles hold some
-//! non-ASCII byte but fewer than one token in a hundred does.
+//! A [`Tokenizer`] turns one document or query at a time into [`Token`]s, and hands each to a
+//! closure. It owns its buffers, sized when it is made. So the `simple` and `standard` analyzers
+//! allocate nothing for a document.
 //!
-//! What it does not do: it normalizes no Unicode forms (a letter with a combining mark and the
-//! composed letter stay different terms), folds no accents, and segments no language that writes
-//! without spaces beyond what UAX #29 says.
+//! One vector pass over the text lower-cases ASCII. It marks the bytes that are letters or digits,
+//! and those that are not ASCII. A second pass reads runs off the marks, bit by bit. A run of plain
+//! ASCII that nothing joins to its neighbours is a token, ready in the lower-cased copy.
+//!
+//! Everything else leaves the fast lane, for that run only: a word with an accent, an apostrophe
+//! inside, a `#tag`. A third of all articles have some non-ASCII byte, but fewer than one token in
+//! a hundred has.
+//!
+//! Analyzers do not normalize Unicode: a letter with a combining mark and the composed letter are
+//! different terms. They do not fold accents. They segment languages without spaces only as UAX #29
+//! does.
 //!
 //! ```
 //! use spirit_text::{Analyzer, Tokenizer};
@@ -46,8 +49,8 @@ pub use emitter::Summary;
 pub use token::{Sink, Token};
 pub use tokenizer::{TextTooLong, Tokenizer};
 
-/// Longest term kept, in bytes of its lower-cased form.
+/// The longest term kept, in bytes of its lower-cased form.
 ///
-/// A longer token still takes a position, so phrases around it keep their distances, but it never
-/// reaches the sink and is counted in [`Summary::skipped`].
+/// A longer token takes a position, so phrases around it keep their distances. It does not reach
+/// the sink, and is counted in [`Summary::skipped`].
 pub const TERM_BYTES_MAX: usize = 255;

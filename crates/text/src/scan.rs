@@ -1,37 +1,39 @@
 //! The vector pass: a text becomes a lower-cased copy and a stream of runs.
 //!
-//! A *run* is a maximal stretch of bytes that are ASCII letters, digits or not ASCII at all. All
-//! analyzers but `keyword` start from runs; what a run means is theirs to say. This file knows
-//! bytes and bits, not words.
+//! A *run* is a maximal sequence of bytes that are ASCII letters, digits or not ASCII. All
+//! analyzers but `keyword` start from runs, and decide their meaning. This file handles bytes and
+//! bits, not words.
 //!
-//! [`Runs`] has the kernel turn the marks into positions, some blocks at a time, so that a run costs a few
-//! instructions and no branch that cannot be predicted.
+//! The kernel turns the marks into positions for [`Runs`], some blocks at a time. So a run costs a
+//! few instructions and no unpredictable branch.
 
 use spirit_kernel::{Edges, Level, MIXED, classify_lower};
 
 use crate::token::HEAD_BYTES;
 
-/// Bytes a word of the masks covers.
+/// The number of bytes that a word of the masks covers.
 const BLOCK_BYTES: usize = u64::BITS as usize;
-/// Blocks of zero bytes before the text, so that the byte before a run always exists.
+/// The number of blocks of zero bytes before the text, so that the byte before a run always exists.
 const LEAD: usize = 1;
-/// Blocks after the text's last one, which a token's head may read.
+/// The number of blocks after the text's last one, which a token's head may read.
 const TAIL: usize = 1;
 
 const _: () = assert!(LEAD * BLOCK_BYTES >= 1 && TAIL * BLOCK_BYTES >= HEAD_BYTES + 2);
 
 /// Scratch memory for one text of at most `text_bytes_max` bytes.
 pub(crate) struct Scan {
-    /// `LEAD` blocks of zeros, the text with ASCII lower-cased and zeros up to the end of its block, `TAIL` blocks.
+    /// `LEAD` blocks of zeros, the text with ASCII lower-cased and zeros up to the end of its
+    /// block, and `TAIL` blocks.
     ///
-    /// In one piece of plain zeros, so that the kernel backs what texts reach and no more.
+    /// In one piece of plain zeros, so that the kernel backs only pages that texts reach.
     lower: Vec<u8>,
-    /// Per block: letters and digits, non-ASCII bytes.
+    /// For each block, the masks of letters and digits, and of non-ASCII bytes.
     masks: Vec<[u64; 2]>,
     edges: Edges,
 }
 
-/// Blocks of a text: one more byte than it has, so that a run up to its last byte has a place to end at.
+/// Returns the number of blocks of a text. They have at least one more byte than the text, at which
+/// a run up to its last byte ends.
 fn blocks_of(text_bytes: usize) -> usize {
     text_bytes / BLOCK_BYTES + 1
 }
@@ -46,7 +48,7 @@ impl Scan {
         }
     }
 
-    /// Finds the runs of `text`, which is not longer than this memory was made for.
+    /// Finds the runs of `text`, which must not be longer than this memory was made for.
     #[inline]
     pub(crate) fn read(&mut self, level: Level, text: &[u8]) -> (Lower<'_>, Runs<'_>) {
         let blocks = blocks_of(text.len());
@@ -54,32 +56,32 @@ impl Scan {
         let (lower, _) = self.lower.as_chunks_mut();
         classify_lower(level, text, &mut lower[LEAD..LEAD + blocks], masks);
         if text.len() % BLOCK_BYTES == BLOCK_BYTES - 1 {
-            // One zero follows the text in its block. The next block's first byte may be a longer text's and
-            // must not look like a continuation of this one.
+            // One zero follows the text in its block. The next block's first byte may be an
+            // earlier, longer text's. It must not look like a continuation of this one.
             lower[LEAD + blocks][0] = 0;
         }
         (Lower(&self.lower), Runs::new(level, masks, &mut self.edges))
     }
 }
 
-/// The lower-cased text with bytes to spare on both sides, addressed in bytes of the text.
+/// The lower-cased text with padding on both sides, addressed in bytes of the text.
 #[derive(Clone, Copy)]
 pub(crate) struct Lower<'a>(&'a [u8]);
 
 impl<'a> Lower<'a> {
-    /// Everything from byte `start` of the text on, padding included.
+    /// Returns everything from byte `start` of the text on, with the padding.
     #[inline(always)]
     pub(crate) fn from(self, start: usize) -> &'a [u8] {
         &self.0[LEAD * BLOCK_BYTES + start..]
     }
 
-    /// The byte before byte `at` of the text; 0 before the first.
+    /// Returns the byte before byte `at` of the text; 0 before the first.
     #[inline(always)]
     pub(crate) fn byte_before(self, at: usize) -> u8 {
         self.0[LEAD * BLOCK_BYTES + at - 1]
     }
 
-    /// Byte `at` of the text and the next, 0 where the text has none; `at` is at most the length of
+    /// Returns byte `at` of the text and the next, 0 after its end. `at` is at most the length of
     /// the text.
     #[inline(always)]
     pub(crate) fn pair(self, at: usize) -> [u8; 2] {
@@ -87,23 +89,23 @@ impl<'a> Lower<'a> {
     }
 }
 
-/// One run: bytes `start..end` of the text.
+/// A run: bytes `start..end` of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    /// Whether it holds a non-ASCII byte.
+    /// True if it has a non-ASCII byte.
     pub(crate) mixed: bool,
 }
 
-/// The runs of one text in ascending order; no two touch.
+/// The runs of one text in ascending order. No two touch.
 ///
-/// A loop over all of them is fastest as `for_each`: it then runs over arrays.
+/// A loop over all of them is fastest with `for_each`, which runs over arrays.
 pub(crate) struct Runs<'a> {
     level: Level,
-    /// Blocks not looked at yet.
+    /// The blocks not read yet.
     blocks: &'a [[u64; 2]],
-    /// The runs of the blocks looked at last, and how many of them were taken.
+    /// The runs of the blocks read last, and the number of them that were taken.
     edges: &'a mut Edges,
     taken: usize,
 }
@@ -115,7 +117,7 @@ impl<'a> Runs<'a> {
         Runs { level, blocks, edges, taken: 0 }
     }
 
-    /// Finds the runs of the next blocks; `None` after the last.
+    /// Finds the runs of the next blocks; none after the last.
     fn look_on(&mut self) -> Option<()> {
         if self.blocks.is_empty() {
             return None;

@@ -1,8 +1,8 @@
-//! `simple`: maximal runs of Unicode alphanumeric characters, lower-cased, nothing dropped.
+//! `simple`: maximal runs of Unicode alphanumeric characters, lower-cased. Nothing is dropped.
 //!
-//! The least clever analyzer, and the one other engines can be set up to match token for token. An
-//! ASCII run is a token as it stands; a run with other characters is split character by character,
-//! and only that run pays for it.
+//! The simplest analyzer. Other engines can be configured to match it token for token. An ASCII run
+//! is a token. A run with other characters is split character by character, and only that run costs
+//! time.
 
 use crate::emitter::Emitter;
 use crate::fold::Fold;
@@ -32,7 +32,7 @@ pub(crate) fn words<S: SpanSink>(
     out.summary.tokens = position;
 }
 
-/// A run with non-ASCII characters: some may be letters, some punctuation.
+/// Splits a run with non-ASCII characters: some may be letters, some punctuation.
 #[cold]
 #[inline(never)]
 fn split_run<S: SpanSink>(
@@ -53,18 +53,18 @@ fn split_run<S: SpanSink>(
     emit_word(text, lower, [word, end], fold, out);
 }
 
-/// `char::is_alphanumeric`, for characters of runs.
+/// Like `char::is_alphanumeric`, for characters of runs.
 fn is_alphanumeric(c: char) -> bool {
     match c {
         ..='\u{7f}' => true,
-        // General punctuation, the commonest reason to be here: dashes and curly quotation marks.
+        // General punctuation, the most common reason to be here: dashes and curly quotation marks.
         // Saves two table searches.
         '\u{2000}'..='\u{206f}' => false,
         _ => c.is_alphanumeric(),
     }
 }
 
-/// Emits one stretch of the text, which may be empty.
+/// Emits one word of the text, which may be empty.
 fn emit_word<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,

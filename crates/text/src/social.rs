@@ -1,22 +1,22 @@
-//! `social`: `standard`, and what microblogs add to words is kept whole.
+//! `social`: `standard`, with the marks of microblogs kept whole.
 //!
-//! A *mark* is a span that stays one token. It starts where no word character (alphanumeric or `_`)
-//! is in front:
+//! A *mark* is a span that stays one token. No word character (alphanumeric or `_`) may precede it.
+//! Marks are:
 //!
-//! * a tag or a name: `#` or `@` and the word characters after it, at least one of them
+//! - a tag or a name: `#` or `@` and the word characters after it, at least one of them
 //!   alphanumeric;
-//! * a cash tag: `$` and ASCII letters that no other word character follows (`$AAPL`, but not
+//! - a cash tag: `$` and ASCII letters that no other word character follows (`$AAPL`, but not
 //!   `$5M`);
-//! * a URL: `http://`, `https://` or `www.` in any case and what follows up to white space, without
-//!   punctuation at its end, if then anything is left after the prefix.
+//! - a URL: `http://`, `https://` or `www.` in any case, and the text after it up to white space,
+//!   without punctuation at its end. Something must be left after the prefix.
 //!
-//! The text between marks is cut as `standard` cuts it, and emoji in it are tokens: each grapheme
-//! that starts with a pictograph, is a flag, or is a keycap. Of the signs before U+2190, which are
-//! text unless asked otherwise (`©`, `™`), only those followed by the emoji variation selector
-//! count. An emoji that UAX #29 puts inside a word stays in the word.
+//! `standard` cuts the text between marks. Emoji in it are tokens: each grapheme that starts with a
+//! pictograph, is a flag, or is a keycap. Signs before U+2190 are text by default (`©`, `™`). They
+//! count as emoji only if the emoji variation selector follows. An emoji that UAX #29 puts inside a
+//! word stays in the word.
 //!
-//! Plain runs take the fast lane of `standard`; a run next to a sigil or at what could begin a URL
-//! sends its region here.
+//! Plain runs take the fast lane of `standard`. A run next to a sigil, or at a possible beginning
+//! of a URL, sends its region here.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -31,10 +31,10 @@ use crate::token::SpanSink;
 static JOINS: Joins = Joins::SOCIAL;
 
 const URL_PREFIXES: [&str; 3] = ["http://", "https://", "www."];
-/// Asks for a character to be shown as an emoji.
+/// The variation selector that shows a character as an emoji.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
 const KEYCAP: char = '\u{20e3}';
-/// Pictographs below are ordinary signs unless `EMOJI_SELECTOR` follows.
+/// The first pictograph that needs no `EMOJI_SELECTOR`. Those below are ordinary signs without it.
 const PICTOGRAPH_MIN: char = '\u{2190}';
 
 /// Emits the words, marks and emoji of `text`, whose lower-cased copy is `lower` and whose runs are
@@ -58,8 +58,8 @@ pub(crate) fn words<S: SpanSink>(
     });
 }
 
-/// The span to emit for an ASCII run in the commonest cases, if it is one: an ASCII tag or name,
-/// and a word of `standard` that no mark can begin in or end.
+/// Returns the span to emit for an ASCII run in the most common cases: an ASCII tag or name, or a
+/// word of `standard` in which no mark can begin or end. None in other cases.
 fn plain_span(text: &str, lower: Lower<'_>, floor: usize, run: Run) -> Option<[usize; 2]> {
     let Run { start, end, mixed } = run;
     if mixed {
@@ -83,12 +83,12 @@ fn plain_span(text: &str, lower: Lower<'_>, floor: usize, run: Run) -> Option<[u
     }
 }
 
-/// Whether a byte of the lower-cased text is, or may be part of, a word character.
+/// True if a byte of the lower-cased text is, or may be part of, a word character.
 fn may_be_word_byte(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | 0x80..)
 }
 
-/// Emits what is in one region of `text`.
+/// Emits the tokens of one region of `text`.
 #[cold]
 #[inline(never)]
 fn region<S: SpanSink>(
@@ -115,12 +115,12 @@ fn region<S: SpanSink>(
     between_marks(text, lower, [gap, end], fold, out);
 }
 
-/// Whether a mark may begin with this byte of the lower-cased text.
+/// True if a mark may begin with this byte of the lower-cased text.
 fn may_begin_mark(byte: &u8) -> bool {
     matches!(byte, b'#' | b'@' | b'$' | b'h' | b'w')
 }
 
-/// Length in bytes of the mark that `rest` begins with, 0 if with none.
+/// Returns the length in bytes of the mark at the beginning of `rest`; 0 without one.
 fn mark_len(rest: &str) -> usize {
     match rest.as_bytes().first() {
         Some(b'#' | b'@') => tag_len(rest),
@@ -157,7 +157,7 @@ fn url_len(rest: &str) -> usize {
     if url.len() > prefix.len() { url.len() } else { 0 }
 }
 
-/// Punctuation that ends a sentence or closes a quotation around a URL rather than belonging to it.
+/// True for punctuation that ends a sentence or closes a quotation around a URL.
 fn is_closing_punctuation(c: char) -> bool {
     matches!(
         c,
@@ -179,7 +179,7 @@ fn is_closing_punctuation(c: char) -> bool {
     )
 }
 
-/// Words and emoji of a stretch of the text that holds no mark.
+/// Emits the words and emoji of a part of the text without marks.
 fn between_marks<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
@@ -203,12 +203,12 @@ fn between_marks<S: SpanSink>(
     }
 }
 
-/// Whether a grapheme without letters and digits is an emoji.
+/// True if a grapheme without letters and digits is an emoji.
 fn is_emoji(grapheme: &str) -> bool {
     let mut chars = grapheme.chars();
     match chars.next() {
         None => false,
-        // Keys with digits on them are words of `standard` already.
+        // Keycaps with digits are words of `standard` already.
         Some('#' | '*') => grapheme.ends_with(KEYCAP),
         Some(first) if is_regional_indicator(first) => {
             chars.next().is_some_and(is_regional_indicator)
@@ -223,12 +223,12 @@ fn is_regional_indicator(c: char) -> bool {
     ('\u{1f1e6}'..='\u{1f1ff}').contains(&c)
 }
 
-/// Whether `c` has the property Extended_Pictographic.
+/// True if `c` has the property Extended_Pictographic.
 ///
-/// The segmentation crate has the table but does not export it. Rule WB3c does: after a zero width
-/// joiner it keeps exactly these characters. (It keeps extending characters too, by WB4; none of
-/// those begins a visible grapheme, and those that stand alone differ by their not
-/// attaching to a preceding space.)
+/// The segmentation crate has the table but does not export it. Its rule WB3c shows the property:
+/// after a zero width joiner it keeps exactly these characters. It also keeps extending characters,
+/// by WB4. None of those begins a visible grapheme. Those that stand alone attach to a preceding
+/// `-` as well, which pictographs do not.
 fn is_pictograph(c: char) -> bool {
     let attaches = |before: char| {
         let mut pair = [0; 8];

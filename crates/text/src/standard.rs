@@ -1,18 +1,22 @@
 //! `standard`: the words of UAX #29, lower-cased.
 //!
-//! Three lanes, and a run takes the slowest it needs. A run of ASCII that nothing joins to a
-//! neighbour is a word: most are, and they cost little more than in `simple`. A run with a join
-//! (`don't`, `3.14`, `snake_case`) or with characters whose class is known (`naïve`, `“so”`) is cut
-//! character by character. Where a rarer character has a say, a *region* of the text goes to the
-//! `unicode-segmentation` crate, which knows all rules and tables; this file only proves where text
-//! may be cut for it:
+//! There are three lanes, and a run takes the slowest that it needs:
 //!
-//! * A region starts where the word before it ended (its *floor*). That word is of letters, digits
-//!   and `_` that joined to nothing, so there is a boundary, and no rule of UAX #29 looks back
-//!   across one at which such a word ends.
-//! * A region ends before ASCII white space that an ASCII byte follows. The rules always break
-//!   before such a space, unless another space is in front of it, and always between a space and an
-//!   ASCII character that is not a space.
+//! - A run of ASCII that nothing joins to a neighbour is a word. Most are, at little more cost than
+//!   in `simple`.
+//! - A run with a join (`don't`, `3.14`, `snake_case`) or with characters of known class (`naïve`,
+//!   `“so”`) is cut character by character.
+//! - If a rarer character decides, a *region* of the text goes to the `unicode-segmentation` crate,
+//!   which has all rules and tables.
+//!
+//! This file only proves where a region may begin and end:
+//!
+//! - A region begins where the word before it ended (its *floor*). The word has letters, digits
+//!   and `_` that joined to nothing. So there is a boundary, and no rule of UAX #29 looks back
+//!   across it.
+//! - A region ends before ASCII white space that an ASCII byte follows. The rules always break
+//!   before such a space, unless another space precedes it. They always break between a space and
+//!   an ASCII character that is no space.
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -37,11 +41,11 @@ pub(crate) fn words<S: SpanSink>(
     walk(lower, runs, &JOINS, out, |floor, run, out| slow_lane(text, lower, floor, run, fold, out));
 }
 
-/// Emits runs that are words by themselves; calls `slow(floor, run, out)` for the others.
+/// Emits runs that are words alone. Calls `slow(floor, run, out)` for the others.
 ///
-/// `slow` emits everything from `floor` to at least the end of the run, and returns up to which
-/// byte of the text it came: the next floor. It may come as far as into the middle of a later run,
-/// but only of a mixed one.
+/// `slow` emits everything from `floor` to at least the end of the run. It returns the end of what
+/// it emitted, in bytes of the text: the next floor. This may be inside a later run, but only
+/// inside a mixed one.
 #[inline(always)]
 pub(crate) fn walk<S: SpanSink>(
     lower: Lower<'_>,
@@ -59,7 +63,7 @@ pub(crate) fn walk<S: SpanSink>(
             floor = slow(floor, run, out);
             position = out.summary.tokens;
             debug_assert!(floor >= end);
-            // Runs below the floor are done with, and so is the part below it of a mixed one.
+            // Runs below the floor are emitted, and so is the part of a mixed run below it.
             next = runs.find(|run| run.end > floor);
             next = next.map(|run| Run { start: run.start.max(floor), ..run });
         } else {
@@ -72,7 +76,7 @@ pub(crate) fn walk<S: SpanSink>(
     out.summary.tokens = position;
 }
 
-/// The lanes for runs that are not words by themselves; see [`walk`].
+/// Cuts runs that are not words alone, see [`walk`].
 #[cold]
 #[inline(never)]
 fn slow_lane<S: SpanSink>(
@@ -98,7 +102,7 @@ fn slow_lane<S: SpanSink>(
     at
 }
 
-/// Where the word of a run that starts at byte `start` starts, if nothing but `_` is added in
+/// Returns the beginning of the word whose run begins at byte `start`, if only `_` are added in
 /// front.
 pub(crate) fn with_underscores(lower: Lower<'_>, floor: usize, mut start: usize) -> usize {
     while start > floor && lower.byte_before(start) == b'_' {
@@ -107,7 +111,7 @@ pub(crate) fn with_underscores(lower: Lower<'_>, floor: usize, mut start: usize)
     start
 }
 
-/// Emits one stretch of the text, unless it is made of `_` only.
+/// Emits one word of the text, unless it has only `_`.
 pub(crate) fn emit_word<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
@@ -123,8 +127,8 @@ pub(crate) fn emit_word<S: SpanSink>(
     }
 }
 
-/// Has the segmentation crate cut the region from `floor` on that holds byte `from`; returns its
-/// end.
+/// Lets the segmentation crate cut the region that begins at `floor` and contains byte `from`.
+/// Returns its end.
 #[inline(never)]
 fn region<S: SpanSink>(
     text: &str,
@@ -140,7 +144,8 @@ fn region<S: SpanSink>(
     end
 }
 
-/// Where the region that holds byte `from` may end: see the head of this file.
+/// Returns the end of the region that contains byte `from`: see the head of this file. Each round
+/// of the loop begins after the last white space.
 pub(crate) fn region_end(text: &[u8], from: usize) -> usize {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     let mut at = from;

@@ -1,15 +1,16 @@
-//! One token as the sink sees it: a view into a padded buffer.
+//! Tokens: views into a padded buffer.
 //!
-//! The padding is the point: the dictionary keys terms by their first 16 bytes, and because every
-//! buffer goes on for at least [`HEAD_BYTES`] bytes after a token's start, that key is one load and
-//! one mask instead of a copy of unknown length.
+//! The dictionary keys terms by their first 16 bytes. Every buffer continues for at least
+//! [`HEAD_BYTES`] bytes after a token's start. So that key is one load and one mask, not a copy of
+//! unknown length.
 
 use std::ops::Range;
 
-/// Width of [`Token::head`], and the least number of readable bytes from a token's start, in bytes.
+/// The width of [`Token::head`] in bytes, and the least number of readable bytes from a token's
+/// start.
 pub(crate) const HEAD_BYTES: usize = 16;
 
-/// `HEAD_MASKS[n]` keeps the low `n` bytes.
+/// The masks of [`Token::head`]: `HEAD_MASKS[n]` keeps the low `n` bytes.
 static HEAD_MASKS: [u128; HEAD_BYTES + 1] = head_masks();
 
 const fn head_masks() -> [u128; HEAD_BYTES + 1] {
@@ -22,8 +23,7 @@ const fn head_masks() -> [u128; HEAD_BYTES + 1] {
     masks
 }
 
-/// One token of a text, valid while the sink runs. Never empty, never longer than
-/// [`crate::TERM_BYTES_MAX`].
+/// One token of a text, valid while the sink runs. It has 1 to [`crate::TERM_BYTES_MAX`] bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Token<'a> {
     /// The buffer from the token's first byte to the buffer's end: at least `HEAD_BYTES` long.
@@ -33,7 +33,7 @@ pub struct Token<'a> {
 }
 
 impl<'a> Token<'a> {
-    /// The first `len` bytes of `tail`; `tail` must go on for at least `HEAD_BYTES`.
+    /// Returns the token of the first `len` bytes of `tail`, which must have at least `HEAD_BYTES`.
     #[inline(always)]
     pub(crate) fn new(tail: &'a [u8], len: usize, position: u32) -> Token<'a> {
         debug_assert!(0 < len && len <= crate::TERM_BYTES_MAX);
@@ -41,42 +41,42 @@ impl<'a> Token<'a> {
         Token { tail, len: len as u32, position }
     }
 
-    /// The term: 1 to [`crate::TERM_BYTES_MAX`] bytes of UTF-8.
+    /// Returns the term: 1 to [`crate::TERM_BYTES_MAX`] bytes of UTF-8.
     #[inline(always)]
     pub fn bytes(&self) -> &'a [u8] {
         &self.tail[..self.len as usize]
     }
 
-    /// The term as text.
+    /// Returns the term as text.
     pub fn text(&self) -> &'a str {
         std::str::from_utf8(self.bytes()).expect("every analyzer cuts at character boundaries")
     }
 
-    /// The first `min(len, 16)` bytes of the term, little endian, the rest zero.
+    /// Returns the first `min(len, 16)` bytes of the term, little endian, the rest zero.
     #[inline(always)]
     pub fn head(&self) -> u128 {
         let window = self.tail.first_chunk().expect("token buffers are padded");
         u128::from_le_bytes(*window) & HEAD_MASKS[(self.len as usize).min(HEAD_BYTES)]
     }
 
-    /// Length of the term, in bytes: 1 to [`crate::TERM_BYTES_MAX`].
+    /// Returns the length of the term in bytes: 1 to [`crate::TERM_BYTES_MAX`].
     #[expect(clippy::len_without_is_empty, reason = "a token is never empty")]
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// How many tokens of the text come before this one, those that were left out included.
+    /// Returns the number of tokens before this one in the text, with those that were left out.
     #[inline(always)]
     pub fn position(&self) -> u32 {
         self.position
     }
 }
 
-/// Where the tokens of a text go, in order.
+/// A receiver of a text's tokens, in order.
 ///
-/// A trait and not a closure, because a sink that must be fast has to say `#[inline(always)]`: its code then
-/// lies in the loop that finds the tokens.
+/// It is a trait, not a closure, because a fast sink needs `#[inline(always)]`. Its code then lies
+/// in the loop that finds the tokens.
 pub trait Sink {
     /// Takes the next token.
     fn token(&mut self, token: Token<'_>);
@@ -94,8 +94,9 @@ impl<F: FnMut(Token<'_>)> Sink for Each<F> {
 
 /// A sink that also gets the bytes of the text that each token was cut from.
 ///
-/// Analyzers feed these only. Every [`Sink`] is one that does not listen, and what nobody listens to is not computed: the fast
-/// lanes compile to the same code as if there were no spans. Only the filter of `english` always listens, to hand spans on.
+/// Analyzers feed only these. Every [`Sink`] is one that ignores spans. Unused spans are not
+/// computed: the fast lanes compile to the same code as without spans. Only the filter of `english`
+/// always uses spans, to hand them on.
 pub(crate) trait SpanSink {
     /// Takes the next token, which was cut from `span`.
     fn token_at(&mut self, token: Token<'_>, span: Range<usize>);
@@ -108,7 +109,7 @@ impl<S: Sink> SpanSink for S {
     }
 }
 
-/// A closure as a sink that listens to spans.
+/// A closure as a sink that uses spans.
 pub(crate) struct EachSpan<F>(pub(crate) F);
 
 impl<F: FnMut(Token<'_>, Range<usize>)> SpanSink for EachSpan<F> {

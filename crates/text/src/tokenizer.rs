@@ -1,7 +1,7 @@
-//! The tokenizer: an analyzer and the memory it works in.
+//! The tokenizer: an analyzer with its working memory.
 //!
-//! One tokenizer serves one thread, for documents and for the words of queries alike, so that both
-//! end up as the same terms. It keeps nothing of a text once [`Tokenizer::for_each`] returns.
+//! One tokenizer serves one thread. It cuts documents and the words of queries alike, so that both
+//! become the same terms. It keeps nothing of a text after [`Tokenizer::for_each`] returns.
 
 use std::error::Error;
 use std::fmt;
@@ -16,7 +16,7 @@ use crate::scan::Scan;
 use crate::token::{Each, EachSpan, Sink, SpanSink, Token};
 use crate::{Analyzer, simple, social, standard};
 
-/// Cuts texts of bounded length into tokens.
+/// A tokenizer, which cuts texts of bounded length into tokens.
 pub struct Tokenizer {
     analyzer: Analyzer,
     level: Level,
@@ -27,17 +27,20 @@ pub struct Tokenizer {
 }
 
 impl Tokenizer {
-    /// A tokenizer for texts of up to `document_bytes_max` bytes (less than 2 GiB), on the best
-    /// vector unit there is.
+    /// Returns a tokenizer for texts of up to `document_bytes_max` bytes (less than 2 GiB), for the
+    /// machine's best vector unit.
     ///
-    /// It takes about 1.3 bytes of memory for each byte of the longest text; nothing that matters
-    /// for `keyword`.
+    /// It takes about 1.3 bytes of memory for each byte of the longest text; almost nothing for
+    /// `keyword`.
+    ///
+    /// # Panics
+    /// If `document_bytes_max` is 2 GiB - 1 or more.
     pub fn new(analyzer: Analyzer, document_bytes_max: usize) -> Tokenizer {
         Tokenizer::with_level(analyzer, document_bytes_max, Level::detect())
     }
 
-    /// The same with a vector level of the caller's choice, for tests and measurements: the tokens
-    /// do not depend on it.
+    /// Returns a tokenizer like [`new`](Self::new), but with a vector level of the caller's choice.
+    /// For tests and measurements: the tokens do not depend on it.
     pub fn with_level(analyzer: Analyzer, document_bytes_max: usize, level: Level) -> Tokenizer {
         assert!(document_bytes_max < i32::MAX as usize, "offsets in a text are 31 bits wide");
         let scan_bytes_max = if analyzer == Analyzer::Keyword { 0 } else { document_bytes_max };
@@ -51,17 +54,17 @@ impl Tokenizer {
         }
     }
 
-    /// The analyzer this tokenizer was made for.
+    /// Returns the analyzer of this tokenizer.
     pub fn analyzer(&self) -> Analyzer {
         self.analyzer
     }
 
-    /// Length of the longest text it takes, in bytes.
+    /// Returns the most bytes of a text.
     pub fn document_bytes_max(&self) -> usize {
         self.document_bytes_max
     }
 
-    /// Calls `visit` for each token of `text`, in order; otherwise as [`feed`](Self::feed).
+    /// Calls `visit` for each token of `text`, in order. Otherwise like [`feed`](Self::feed).
     #[inline]
     pub fn for_each<F>(&mut self, text: &str, visit: F) -> Result<Summary, TextTooLong>
     where
@@ -72,17 +75,19 @@ impl Tokenizer {
 
     /// Gives `sink` the tokens of `text`, in order.
     ///
-    /// A text that is too long is refused whole, before the sink sees anything.
+    /// # Errors
+    /// If the text is too long. The sink gets no token then.
     #[inline]
     pub fn feed<S: Sink>(&mut self, text: &str, sink: S) -> Result<Summary, TextTooLong> {
         self.cut(text, sink)
     }
 
-    /// Calls `visit` for each token of `text`, in order, with the bytes of `text` that it was cut from; otherwise as
-    /// [`feed`](Self::feed).
+    /// Calls `visit` for each token of `text`, in order, with the range of `text` that it was cut
+    /// from. Otherwise like [`feed`](Self::feed).
     ///
-    /// These ranges are of the text as it was given, whatever lower-casing or stemming made of it. They lie on character
-    /// boundaries, ascend and do not overlap. `english` gives that of the whole word, ending included.
+    /// The ranges are in the text as given, before lower-casing and stemming. They lie on character
+    /// boundaries, ascend and do not overlap. `english` gives the range of the whole word, with its
+    /// ending.
     ///
     /// ```
     /// # use spirit_text::{Analyzer, Tokenizer};
@@ -136,13 +141,13 @@ impl fmt::Debug for Tokenizer {
     }
 }
 
-/// A text is longer than its tokenizer was made for.
+/// A text is longer than its tokenizer allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextTooLong {
-    /// Length of the text, in bytes.
+    /// The length of the text, in bytes.
     pub bytes: usize,
-    /// The most the tokenizer takes, in bytes.
+    /// The most bytes allowed.
     pub max: usize,
 }
 

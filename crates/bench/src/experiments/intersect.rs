@@ -36,7 +36,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let _pinned = bench.cores.pin(On::Second);
     let index = engine::filled(engine::options(&corpus), &corpus)?;
     println!("{}", engine::describe(&index)?);
-    for k in [10, spirit::search::HITS_MAX] {
+    for k in [10, Search::HITS_MAX] {
         bench.begin("intersect", &corpus, &[("k", json!(k))]);
         same_answers(&index, &workloads, k)?;
         let all = measure(&index, &workloads, k, bench.rounds)?;

@@ -1,7 +1,8 @@
 //! How queries are read and answered, and what they may cost.
 
 use clap::Arg;
-use spirit::search::{Cursor, HITS_MAX, Limits};
+use spirit::Search;
+use spirit::search::{Cursor, Limits};
 
 use crate::choice::{AlgorithmName, Counting, EvaluatorName, OperatorName};
 use crate::facets::{FacetArg, facet};
@@ -122,8 +123,8 @@ impl QueryArgs {
 
 fn hits_wanted(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(k) if k <= HITS_MAX => Ok(k),
-        _ => Err(format!("choose 0 to {HITS_MAX}, and go on with --after")),
+        Ok(k) if k <= Search::HITS_MAX => Ok(k),
+        _ => Err(format!("choose 0 to {}, and go on with --after", Search::HITS_MAX)),
     }
 }
 

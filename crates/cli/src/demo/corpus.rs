@@ -2,13 +2,11 @@
 //!
 //! The engine stores no text in this version; the corpus does, and an automatic key is a number in it.
 
-use spirit::settings::DOCUMENT_BYTES_MAX;
-
 use super::generator::Generator;
 use super::random::Random;
 
 /// Longest document: what is marked for a probe gets a little longer.
-pub(crate) const BYTES_MAX: usize = DOCUMENT_BYTES_MAX - 64;
+pub(crate) const BYTES_MAX: usize = spirit::Document::BYTES_MAX - 64;
 /// Words that queries are made of are no longer than this.
 const WORD_BYTES_MAX: usize = 40;
 

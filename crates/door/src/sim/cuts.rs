@@ -1,4 +1,4 @@
-//! Where a trace is worth cutting.
+//! The positions at which a trace is cut.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,22 +7,23 @@ use crate::trace::{Action, Event};
 
 use super::random::Random;
 
-/// At how many of its events a site is cut, so that one that is passed often does not take the time of the others.
+/// The most events at which a site is cut, so that frequent sites do not take all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// Events that order what is around them: fences, publications, notes.
+    /// The most events that order others: fences, publications, notes.
     pub orders: usize,
-    /// Other events.
+    /// The most other events.
     pub others: usize,
 }
 
 impl Quota {
-    /// Everywhere.
+    /// No limit.
     pub const ALL: Quota = Quota { orders: usize::MAX, others: usize::MAX };
 }
 
-/// Positions of a simulator, rising: after each event that the quota allows, before it too if it is a fence, and the
-/// end. Of the events of a site those are taken that lie about evenly in the run; which ones, the seed says.
+/// Returns positions of a simulator in ascending order: after each event that the quota allows,
+/// before it too if it is a fence, and the end. The events of a site are spread about evenly over
+/// the run; the seed selects them.
 pub fn cuts(events: &[Event], quota: Quota, seed: u64) -> Vec<usize> {
     let mut random = Random::new(seed);
     let mut positions = BTreeSet::from([events.len()]);
@@ -38,7 +39,7 @@ pub fn cuts(events: &[Event], quota: Quota, seed: u64) -> Vec<usize> {
     positions.into_iter().collect()
 }
 
-/// The events of each site, and whether they order anything. Notes are those of no site.
+/// Returns the events of each site, by whether they order others. Notes have no site.
 fn by_site(events: &[Event]) -> BTreeMap<(Option<Site>, bool), Vec<usize>> {
     let mut sites: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     for (at, event) in events.iter().enumerate() {
@@ -48,7 +49,7 @@ fn by_site(events: &[Event]) -> BTreeMap<(Option<Site>, bool), Vec<usize>> {
     sites
 }
 
-/// At most `most` of `all`: one of each of this many equal parts.
+/// Selects at most `most` of `all`: one from each of this many equal parts.
 fn spread(all: &[usize], most: usize, random: &mut Random) -> impl Iterator<Item = usize> {
     let parts = most.min(all.len());
     (0..parts).map(move |part| {

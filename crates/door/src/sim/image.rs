@@ -1,23 +1,23 @@
-//! What lies on the medium: the words of each space.
+//! Images: the words of each space on the medium.
 
 use super::random::mixed;
 
-/// Bytes of a word, the only unit that is stored whole.
+/// The bytes of a word, the only unit that is stored whole.
 pub(super) const WORD_BYTES: u64 = size_of::<u64>() as u64;
 
-/// The content of every space, at the size that it has for the whole run.
+/// The contents of all spaces. Sizes are fixed for the whole run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Image {
     spaces: Vec<Vec<u64>>,
 }
 
 impl Image {
-    /// Space `n` of a trace is the `n`th of `spaces`, counted from 0.
+    /// Returns an image. Space `n` of a trace is element `n` of `spaces`.
     pub fn new(spaces: Vec<Vec<u64>>) -> Image {
         Image { spaces }
     }
 
-    /// The words of a space.
+    /// Returns the words of a space.
     ///
     /// # Panics
     /// If there is no such space.
@@ -25,7 +25,7 @@ impl Image {
         &self.spaces[usize::from(space)]
     }
 
-    /// The same as a file has them.
+    /// Returns the bytes of a space, as a file has them.
     ///
     /// # Panics
     /// If there is no such space.
@@ -33,7 +33,7 @@ impl Image {
         self.words(space).iter().copied().flat_map(u64::to_le_bytes).collect()
     }
 
-    /// The index of the word at `at`, with `count` words from there on inside the space.
+    /// Returns the index of the word at `at`. Panics if `count` words from there leave the space.
     pub(super) fn index(&self, space: u8, at: u64, count: usize) -> usize {
         let bytes = self.spaces.get(usize::from(space)).map_or(0, Vec::len) as u64 * WORD_BYTES;
         let end = at.saturating_add(count as u64 * WORD_BYTES);
@@ -44,17 +44,17 @@ impl Image {
         (at / WORD_BYTES) as usize
     }
 
-    /// Puts `value` in place of a word, which is returned.
+    /// Replaces a word by `value`, and returns the word before.
     pub(super) fn replace(&mut self, space: u8, index: usize, value: u64) -> u64 {
         std::mem::replace(&mut self.spaces[usize::from(space)][index], value)
     }
 }
 
-/// A word got another value.
+/// A change of one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Change {
     pub(super) space: u8,
-    /// Counted in words.
+    /// The index of the word in its space.
     pub(super) index: usize,
     pub(super) before: u64,
     pub(super) after: u64,
@@ -69,7 +69,8 @@ impl Change {
         image.replace(self.space, self.index, self.before);
     }
 
-    /// What it does to a hash that is the exclusive or over all words: the same whether it is made or undone.
+    /// Returns the change of a hash that is the exclusive or over all words. Making and undoing
+    /// have the same code.
     pub(super) fn code(&self) -> u64 {
         let place = mixed((u64::from(self.space) << 56) ^ self.index as u64);
         mixed(place ^ self.before) ^ mixed(place ^ self.after)

@@ -1,4 +1,4 @@
-//! The images of one cut: all of them if they are few, else those that find most, then random ones.
+//! The images of one cut: all if they are few, otherwise the most useful ones, then random ones.
 
 use std::collections::HashSet;
 
@@ -8,42 +8,47 @@ use super::random::Random;
 
 /// The images that a power cut may leave, none of them twice.
 ///
-/// If the pending stores allow at most as many as the budget, these are all. Else they are: that without any pending
-/// store; that with all; for each line (in model T: word) that with its stores alone; for each that with all but its
-/// stores; and random ones for the rest of the budget. The two in the middle find every missing write-back and every
-/// missing order of two lines. If they are more than the budget, they are taken at even distances from a random
-/// beginning.
+/// If the pending stores allow no more images than the budget, these are all. Otherwise they are:
 ///
-/// The simulator's image is edited in place, and is what it was before once this is dropped.
+/// - the image without any pending store;
+/// - the image with all of them;
+/// - for each line (in model T: word), the image with only its stores;
+/// - for each line or word, the image without its stores;
+/// - random images for the rest of the budget.
+///
+/// The two kinds for each line find every missing write-back and every missing order of two lines.
+/// If they exceed the budget, they are taken at even distances from a random beginning.
+///
+/// The simulator's image is edited in place, and restored when this is dropped.
 #[derive(Debug)]
 pub struct Images<'s> {
     overlay: Overlay<'s>,
     states: u64,
     exhaustive: bool,
-    /// Images to go.
+    /// The number of images left.
     budget: usize,
     seen: HashSet<u64>,
     plan: Plan,
-    /// Arrangements made so far.
+    /// The number of arrangements so far.
     turn: usize,
     random: Random,
 }
 
-/// What is sampled: after none and all, single groups, then random choices.
+/// The plan of a sample: none and all, then single groups, then random choices.
 #[derive(Debug)]
 struct Plan {
-    /// How many groups are taken alone, and left out alone.
+    /// The number of groups that are taken alone, and left out alone.
     singles: usize,
-    /// Where the even distances begin.
+    /// The beginning of the even distances.
     phase: usize,
-    /// Turns after which one gives up finding another image.
+    /// The number of turns after which the search for another image ends.
     turns: usize,
 }
 
 impl Plan {
     fn new(groups: usize, budget: usize, random: &mut Random) -> Plan {
         let singles = groups.min(budget.saturating_sub(2) / 2);
-        // Where few images are left to find, most random choices were seen before.
+        // If few images are left, most random choices were seen before.
         let turns = budget.saturating_mul(8);
         Plan { singles, phase: random.below(groups.max(1)), turns }
     }
@@ -57,7 +62,7 @@ impl<'s> Images<'s> {
         Images { overlay, states, exhaustive, budget, seen: HashSet::new(), plan, turn: 0, random }
     }
 
-    /// The next image, until there is none.
+    /// Returns the next image; none after the last.
     pub fn next_image(&mut self) -> Option<&Image> {
         while self.budget > 0 && self.arrange() {
             if self.seen.insert(self.overlay.hash()) {
@@ -68,18 +73,18 @@ impl<'s> Images<'s> {
         None
     }
 
-    /// Whether these are all images that there are.
+    /// True if these are all possible images.
     pub fn is_exhaustive(&self) -> bool {
         self.exhaustive
     }
 
-    /// How many choices the pending stores leave, counted up to `u64::MAX`. Of those that give the same image one is
-    /// shown.
+    /// Returns the number of choices of pending stores, at most `u64::MAX`. Choices with equal
+    /// images are shown once.
     pub fn states(&self) -> u64 {
         self.states
     }
 
-    /// Arranges another image, maybe one that was seen; false if there are no more.
+    /// Arranges another image, possibly one seen before. False after the last.
     fn arrange(&mut self) -> bool {
         let turn = self.turn;
         self.turn += 1;
@@ -98,14 +103,14 @@ impl<'s> Images<'s> {
         true
     }
 
-    /// All of one group and nothing of the others, or the other way round.
+    /// Arranges all stores of one group and none of the others, or the other way round.
     fn arrange_single(&mut self, nth: usize, alone: bool) {
         let Plan { singles, phase, .. } = self.plan;
         let single = (nth * self.overlay.groups() + phase) / singles;
         self.overlay.arrange(|group, length| if (group == single) == alone { length } else { 0 });
     }
 
-    /// Few, half or most of the groups, whole or in part.
+    /// Arranges few, half or most of the groups, whole or in part.
     fn arrange_at_random(&mut self) {
         let random = &mut self.random;
         let eighths = [1, 4, 7][random.below(3)];

@@ -1,25 +1,26 @@
-//! What is wrong with a trace whatever the images show.
+//! Lints: errors of a trace that need no images.
 
 use crate::site::Site;
 
 /// A rule that an event broke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Lint {
-    /// A word was published while its thread had another store pending: what it leads to may not be there.
+    /// A word was published while its thread had another store pending. The data that it leads to
+    /// may be missing.
     Uncovered {
-        /// Where that store was: the space.
+        /// The space of that store.
         space: u8,
-        /// And its offset in bytes.
+        /// Its offset in bytes.
         at: u64,
     },
-    /// Lines were written back that had nothing pending: time lost.
+    /// Lines without pending stores were written back: wasted time.
     CleanWriteBack,
-    /// A thread has fenced that had nothing on its way: time lost, or the write-back was another thread's.
+    /// A thread without write-backs fenced: wasted time, or another thread wrote back.
     IdleFence,
 }
 
 impl Lint {
-    /// Its name in reports.
+    /// Returns its name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Lint::Uncovered { .. } => "uncovered publish",
@@ -29,12 +30,12 @@ impl Lint {
     }
 }
 
-/// Where a rule was broken.
+/// A broken rule, with its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Which event of the trace, counted from 0.
+    /// The number of the event in the trace, counted from 0.
     pub event: usize,
-    /// Its site.
+    /// The site of the event.
     pub site: Option<Site>,
     /// The rule.
     pub lint: Lint,

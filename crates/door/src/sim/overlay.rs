@@ -1,10 +1,12 @@
-//! The image under examination: the medium with some of the pending stores taken back.
+//! The image under examination: the medium without some of the pending stores.
 //!
-//! It is edited in place, so an image costs what it differs from the one before, not a copy of the medium.
+//! It is edited in place. So an image costs its difference from the one before, not a copy of the
+//! medium.
 
 use super::image::{Change, Image};
 
-/// Changes that arrive in order, `first..end` of all; those before `arrived` have.
+/// A group of changes that arrive in order: `first..end` of all. Those before `arrived` have
+/// arrived.
 #[derive(Debug)]
 struct Group {
     first: usize,
@@ -12,13 +14,14 @@ struct Group {
     end: usize,
 }
 
-/// An image with all changes made, then with as many of each group as one asks for. Dropped, it has all of them again.
+/// An image with all changes made, and then with a chosen number of each group. Dropping it makes
+/// all changes again.
 #[derive(Debug)]
 pub(super) struct Overlay<'i> {
     image: &'i mut Image,
     changes: Vec<Change>,
     groups: Vec<Group>,
-    /// Exclusive or over the words that differ from the image with all changes.
+    /// The exclusive or over the words that differ from the image with all changes.
     hash: u64,
 }
 
@@ -27,10 +30,10 @@ impl<'i> Overlay<'i> {
         Overlay { image, changes: Vec::new(), groups: Vec::new(), hash: 0 }
     }
 
-    /// Adds a group of changes, all of them made in the image, in this order.
+    /// Adds a group of changes, all made in the image, in this order.
     pub(super) fn add<'c>(&mut self, changes: impl Iterator<Item = &'c Change>) {
         let first = self.changes.len();
-        // To store what is there already changes no image.
+        // A store of an equal value changes no image.
         self.changes.extend(changes.filter(|change| change.before != change.after));
         let end = self.changes.len();
         if end > first {
@@ -42,7 +45,7 @@ impl<'i> Overlay<'i> {
         self.image
     }
 
-    /// Two images of one cut are the same if this is.
+    /// Returns a hash that is equal for equal images of one cut.
     pub(super) fn hash(&self) -> u64 {
         self.hash
     }
@@ -51,13 +54,13 @@ impl<'i> Overlay<'i> {
         self.groups.len()
     }
 
-    /// How many choices there are; at most `u64::MAX` are counted.
+    /// Returns the number of choices, at most `u64::MAX`.
     pub(super) fn states(&self) -> u64 {
         let choices = self.groups.iter().map(|group| (group.end - group.first) as u64 + 1);
         choices.fold(1, u64::saturating_mul)
     }
 
-    /// Lets `arrived(group, length)` changes of each group arrive, at most its length.
+    /// Makes `arrived(group, length)` changes of each group arrive, at most its length.
     pub(super) fn arrange(&mut self, mut arrived: impl FnMut(usize, usize) -> usize) {
         for group in 0..self.groups.len() {
             let Group { first, end, .. } = self.groups[group];
@@ -65,7 +68,8 @@ impl<'i> Overlay<'i> {
         }
     }
 
-    /// Counts on by one, each group a digit; false after the last, which is all of them.
+    /// Counts up by one, with each group as a digit. False after the last choice, when all have
+    /// arrived.
     pub(super) fn count_up(&mut self) -> bool {
         for group in 0..self.groups.len() {
             let Group { first, arrived, end } = self.groups[group];

@@ -1,4 +1,4 @@
-//! Stores that are done but not surely durable, by the line that they are on.
+//! Pending stores: done but possibly not durable, by their line.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,48 +11,48 @@ use super::overlay::Overlay;
 
 const LINE_WORDS: usize = LINE_BYTES / WORD_BYTES as usize;
 
-/// How much is not surely durable.
+/// The amount that is possibly not durable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pending {
-    /// Lines with such a store.
+    /// The number of lines with a pending store.
     pub lines: usize,
-    /// Words with such a store.
+    /// The number of words with a pending store.
     pub words: usize,
 }
 
-/// A line of a space, counted in lines.
+/// A line of a space: the space, and the line's number in it.
 type Line = (u8, usize);
 
 #[derive(Debug)]
 struct Store {
-    /// Counted from the first of the run.
+    /// The number of the store in the run.
     number: u64,
     thread: u8,
     change: Change,
 }
 
-/// What a thread has written back: on `line`, the stores before `number`.
+/// A write-back of a thread: on `line`, of the stores before `number`.
 #[derive(Debug)]
 struct Sent {
     line: Line,
     number: u64,
 }
 
-/// All of them.
+/// All pending stores.
 #[derive(Debug, Default)]
 pub(super) struct PendingStores {
-    /// In the order of the program; no line is empty.
+    /// The stores of each line, in program order; no line is empty.
     lines: BTreeMap<Line, Vec<Store>>,
-    /// Since its last fence, by thread.
+    /// The write-backs of each thread since its last fence.
     sent: BTreeMap<u8, Vec<Sent>>,
     /// The number of the next store.
     next: u64,
-    /// That of the first one of the last event.
+    /// The number of the last event's first store.
     event: u64,
 }
 
 impl PendingStores {
-    /// What follows is of another event.
+    /// Begins the next event.
     pub(super) fn begin_event(&mut self) {
         self.event = self.next;
     }
@@ -63,7 +63,7 @@ impl PendingStores {
         self.lines.entry((change.space, change.index / LINE_WORDS)).or_default().push(store);
     }
 
-    /// Whether there was anything to write back in the lines of `bytes`.
+    /// Writes back the lines of `bytes`. True if any had a pending store.
     pub(super) fn write_back(&mut self, thread: u8, space: u8, bytes: Range<u64>) -> bool {
         if bytes.is_empty() {
             return false;
@@ -77,11 +77,11 @@ impl PendingStores {
         dirty
     }
 
-    /// Whether there was anything to wait for.
+    /// Ends the thread's pending write-backs. True if it had written back anything.
     pub(super) fn fence(&mut self, thread: u8) -> bool {
         let sent = self.sent.remove(&thread).unwrap_or_default();
         for Sent { line, number } in &sent {
-            // Another thread may have seen to the line meanwhile.
+            // Another thread may have fenced the line meanwhile.
             let Some(stores) = self.lines.get_mut(line) else { continue };
             stores.retain(|store| store.number >= *number);
             if stores.is_empty() {
@@ -91,14 +91,14 @@ impl PendingStores {
         !sent.is_empty()
     }
 
-    /// A word, as space and index, that `thread` has pending and that is not `published`.
+    /// Returns a word, as space and index, that `thread` has pending and that is not `published`.
     pub(super) fn uncovered(&self, thread: u8, published: (u8, usize)) -> Option<(u8, usize)> {
         let stores = self.lines.values().flatten().filter(|store| store.thread == thread);
         let mut words = stores.map(|store| (store.change.space, store.change.index));
         words.find(|word| *word != published)
     }
 
-    /// Gives `overlay` the groups that `model` sees.
+    /// Adds the groups of `model` to `overlay`.
     pub(super) fn group(&self, model: Model, overlay: &mut Overlay<'_>) {
         let last_event = |store: &&Store| store.number >= self.event;
         match model {
@@ -122,7 +122,7 @@ fn add_words(line: &[Store], overlay: &mut Overlay<'_>) {
     }
 }
 
-/// The stores to one word of a line.
+/// Iterates over the stores to one word of a line.
 fn on_word(line: &[Store], word: usize) -> impl Iterator<Item = &Store> {
     line.iter().filter(move |store| store.change.index % LINE_WORDS == word)
 }

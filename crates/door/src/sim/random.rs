@@ -1,4 +1,4 @@
-//! Seeded pseudo-random numbers (SplitMix64): the same everywhere and for ever.
+//! Seeded pseudo-random numbers (SplitMix64), equal on all machines and for ever.
 
 /// A stream of numbers.
 #[derive(Clone, Debug)]
@@ -14,13 +14,13 @@ impl Random {
         mixed(self.0)
     }
 
-    /// A number below `end`, which is not 0.
+    /// Returns a number below `end`, which is not 0.
     pub(super) fn below(&mut self, end: usize) -> usize {
         ((self.next() as u128 * end as u128) >> 64) as usize
     }
 }
 
-/// A bijection that leaves no bit where it was.
+/// Mixes all bits of a word. A bijection.
 pub(super) fn mixed(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);

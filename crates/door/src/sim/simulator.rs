@@ -19,30 +19,31 @@ pub struct Simulator<'e> {
     events: &'e [Event],
     position: usize,
     dropped: Option<Site>,
-    /// With every store so far. What is surely durable is this without the pending ones, each of which knows what it
-    /// replaced.
+    /// The image with every store so far. The durable image lacks the pending stores, each of which
+    /// has the value that it replaced.
     image: Image,
     pending: PendingStores,
     findings: Vec<Finding>,
 }
 
 impl<'e> Simulator<'e> {
-    /// A run of `events` that found `initial` on the medium, all of it durable. Write-backs and fences of the site
-    /// `dropped` have no effect, as if the program did not have them.
+    /// Returns a run of `events` that found `initial` on the medium, all of it durable. Write-backs
+    /// and fences of the site `dropped` have no effect, as if the program lacked them.
     pub fn new(initial: Image, events: &'e [Event], dropped: Option<Site>) -> Simulator<'e> {
         let pending = PendingStores::default();
         Simulator { events, position: 0, dropped, image: initial, pending, findings: Vec::new() }
     }
 
-    /// How many events are done.
+    /// Returns the number of events done.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Does the next event, if there is one, and returns it.
+    /// Performs the next event, if there is one, and returns it.
     ///
     /// # Panics
-    /// If it stores outside of its space, or if it stores and its site is dropped: then the run is another.
+    /// If it stores outside of its space. If it stores and its site is dropped: that would be
+    /// another run.
     pub fn advance(&mut self) -> Option<&'e Event> {
         let event = self.events.get(self.position)?;
         self.pending.begin_event();
@@ -53,10 +54,10 @@ impl<'e> Simulator<'e> {
         Some(event)
     }
 
-    /// Does events until `position` are done, or all.
+    /// Performs events until `position` are done, or all.
     ///
     /// # Panics
-    /// As [`advance`](Self::advance) does.
+    /// Like [`advance`](Self::advance).
     pub fn advance_to(&mut self, position: usize) {
         while self.position < position && self.advance().is_some() {}
     }
@@ -102,17 +103,19 @@ impl<'e> Simulator<'e> {
         Some(Lint::Uncovered { space, at: index as u64 * WORD_BYTES })
     }
 
-    /// How much a power cut may take.
+    /// Returns the amount that a power cut may lose.
     pub fn pending(&self) -> Pending {
         self.pending.count()
     }
 
-    /// What the program sees: every store so far. If the memory of the run differs, a store went past the door.
+    /// Returns the image that the program sees: with every store so far. If the memory of the run
+    /// differs, a store bypassed the door.
     pub fn volatile(&self) -> &Image {
         &self.image
     }
 
-    /// At most `budget` images that a cut at this position may leave, the same ones for the same `seed`.
+    /// Returns at most `budget` images that a cut at this position may leave. Equal seeds give
+    /// equal images.
     pub fn images(&mut self, model: Model, budget: usize, seed: u64) -> Images<'_> {
         let random = Random::new(seed.wrapping_add(self.position as u64));
         let mut overlay = Overlay::new(&mut self.image);
@@ -120,12 +123,12 @@ impl<'e> Simulator<'e> {
         Images::new(overlay, budget, random)
     }
 
-    /// The rules that were broken so far, in order.
+    /// Returns the rules that were broken so far, in order.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }
 
-    /// How often each rule was broken, by site.
+    /// Counts how often each rule was broken, by site.
     pub fn tally(&self) -> BTreeMap<(Option<Site>, &'static str), u64> {
         let mut tally = BTreeMap::new();
         for finding in &self.findings {

@@ -1,4 +1,5 @@
-//! What a backup holds, found by reading all of it once: whatever is wrong with it is found before anything is made of it.
+//! The contents of a backup. The survey reads all of it once, so that damage is found before
+//! anything is made of it.
 
 use crate::backup::frame::{Fault, Frame, FrameKind, FrameReader, Place};
 use crate::backup::to_words;
@@ -16,7 +17,7 @@ pub struct Contents {
     pub root: Root,
     /// The list of fields.
     pub fields: Vec<u8>,
-    /// Of each executor.
+    /// The contents of each executor's part.
     pub parts: Vec<PartContents>,
     /// Bytes of the file.
     pub bytes: u64,
@@ -27,7 +28,7 @@ pub struct Contents {
 pub struct PartContents {
     /// The newest segment that ever was.
     pub newest: Option<Entry>,
-    /// Oldest first.
+    /// The segments, oldest first.
     pub segments: Vec<SegmentContents>,
     /// Pieces of the log, in order.
     pub(super) log: Vec<LogPiece>,
@@ -43,24 +44,24 @@ pub(super) struct LogPiece {
 /// The contents of a segment.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentContents {
-    /// What its slot said.
+    /// The entry in its slot.
     pub entry: Entry,
-    /// Whether it was merged.
+    /// True if it was merged.
     pub is_merged: bool,
     pub(super) sections: Sections,
-    /// Where its first section's first piece is.
+    /// The place of its first section's first piece.
     pub(super) place: Place,
 }
 
 impl PartContents {
-    /// Rows of its segments are below this.
+    /// Returns the upper bound of the rows in its segments, exclusive.
     pub fn row_end(&self) -> u64 {
         self.newest.map_or(0, |entry| entry.row_end)
     }
 }
 
 impl SegmentContents {
-    /// Its place in the order of segments.
+    /// Returns its position.
     pub fn position(&self) -> Position {
         position_of(&self.entry)
     }
@@ -70,12 +71,13 @@ pub(super) fn position_of(entry: &Entry) -> Position {
     (entry.id >> 1) as Position
 }
 
-/// Reads a backup from its first frame to its end. `seen` is called with the bytes read so far.
+/// Reads a backup from its first frame to its end. Calls `seen` with the bytes read so far.
 pub fn survey(reader: &mut FrameReader<'_>, seen: &mut dyn FnMut(u64)) -> Result<Contents, Fault> {
     let first = reader.next_frame()?;
     let root = root_of(&first)?;
     let mut survey = Survey { root, fields: None, logs: Vec::new(), parts: Vec::new(), open: None };
     let mut segments = Vec::new();
+    // Each round reads a frame. The end frame, or the end of the file, ends the loop.
     loop {
         let before = reader.place();
         let frame = reader.next_frame()?;
@@ -106,20 +108,20 @@ fn root_of(frame: &Frame) -> Result<Root, Fault> {
     })
 }
 
-/// The frames seen so far, in the order that the format asks for.
+/// The frames seen so far, in the order that the format requires.
 struct Survey {
     root: Root,
     fields: Option<Vec<u8>>,
-    /// Of the executors whose part has not ended yet.
+    /// Pieces of logs whose parts have not ended yet, each with its executor.
     logs: Vec<(u64, LogPiece)>,
     parts: Vec<PartContents>,
     open: Option<Open>,
 }
 
-/// A segment whose pieces are read.
+/// A segment whose pieces are being read.
 struct Open {
     segment: SegmentContents,
-    /// The current section, and how much of it was there.
+    /// The current section, and the number of its bytes read.
     at: (usize, u64),
 }
 
@@ -159,7 +161,7 @@ impl Survey {
         }
     }
 
-    /// The list of fields, which is behind all parts.
+    /// Takes the list of fields, which is behind all parts.
     fn fields(&mut self, frame: &Frame) -> Result<(), Fault> {
         let [bytes, ..] = frame.numbers;
         let filled_up = frame.payload.len() as u64 == bytes.next_multiple_of(8);
@@ -171,7 +173,7 @@ impl Survey {
         Ok(())
     }
 
-    /// The current segment is at its end.
+    /// Ends the current segment.
     fn close(&mut self, frame: &Frame, segments: &mut Segments) -> Result<(), Fault> {
         let Some(mut open) = self.open.take() else { return Ok(()) };
         open.skip_done();
@@ -200,7 +202,7 @@ impl Survey {
             _ => Some(entry_of(frame)?),
         };
         let is_newest = match (segments.first(), &newest) {
-            // The table of its sections may have been made again.
+            // The table of its sections may have been written again.
             (Some(first), Some(newest)) => {
                 Entry { sections_check: newest.sections_check, ..first.entry } == *newest
             }
@@ -216,7 +218,7 @@ impl Survey {
         Ok(())
     }
 
-    /// The pieces of an executor's log, which are all of it.
+    /// Takes the pieces of an executor's log, which are complete.
     fn log_of(
         &mut self,
         frame: &Frame,
@@ -252,7 +254,7 @@ impl Open {
         Some((*kind, self.segment.sections.get(*kind)))
     }
 
-    /// Goes to the next section if the current one is whole.
+    /// Moves to the next section if the current one is whole.
     fn skip_done(&mut self) {
         while self.section().is_some_and(|(_, section)| section.bytes == self.at.1) {
             self.at = (self.at.0 + 1, 0);

@@ -1,5 +1,5 @@
-//! Which rows of a segment are dead in a backup: those that were before its point was settled, and those that operations in its
-//! segments have killed since. What the operations in its log kill is killed again when they are replayed.
+//! The dead rows of a segment in a backup. These died before the backup's point was settled, or by
+//! later operations in its segments. A replay of the operations in its log repeats their kills.
 
 use std::collections::HashMap;
 
@@ -9,12 +9,12 @@ use crate::ground::ids::Position;
 use crate::rows::STAMP_MAX;
 use crate::rows::stamps::Stamps;
 
-/// A bit a row.
+/// A set of rows: one bit a row.
 #[derive(Clone, Debug, Default)]
 pub struct Bits(Vec<u64>);
 
 impl Bits {
-    /// The rows of a segment that are dead.
+    /// Returns the rows of a segment that are dead.
     pub(super) fn of_dead(region: &Region, stamps: Stamps, rows: u32) -> Bits {
         let mut bits = Bits::default();
         (0..rows).filter(|local| stamps.get(region, *local) != 0).for_each(|local| bits.set(local));
@@ -48,22 +48,23 @@ impl Early {
     }
 }
 
-/// What decides of a segment's rows.
+/// The facts that decide which of a segment's rows are dead in the backup.
 pub(super) struct Judge {
     pub(super) early: Bits,
     /// The segment's first row.
     pub(super) base_row: u64,
     /// Operations from this row on are not in the backup's segments.
     pub(super) row_end: u64,
-    /// What was dead early died by operations before this row.
+    /// Rows that were dead early died by operations before this row.
     pub(super) row_limit: u64,
-    /// What was dead early is all that counts.
+    /// True if only the rows that were dead early count.
     pub(super) is_far: bool,
 }
 
 impl Judge {
-    /// The dead rows of a segment, in order: local id (low half) and the stamp that it has in the backup (high half). An error is
-    /// the local id of one that died by an operation that never was.
+    /// Returns the dead rows of a segment, in order: local id (low half) and the stamp in the
+    /// backup (high half). The error is the local id of a row that died by an operation that never
+    /// was.
     pub(super) fn deaths(
         &self,
         region: &Region,
@@ -79,9 +80,9 @@ impl Judge {
         judged.collect()
     }
 
-    /// The stamp that a row with this one has in the backup; none if it lives there.
+    /// Returns the stamp in the backup of a row with this stamp, or `None` if the row lives there.
     fn stamp(&self, local: u32, stamp: u32) -> Result<Option<u32>, ()> {
-        // One past the last row that a stamp may name.
+        // The largest stamp that names a row of the backup's segments.
         let last = self.row_end.saturating_sub(self.base_row);
         if stamp as u64 <= last && !self.is_far {
             return Ok(Some(stamp));

@@ -1,12 +1,13 @@
-//! A frame: a kind, three numbers and at most a mebibyte, under a checksum that goes on from the frame before. So a frame
-//! that is missing, doubled or out of place is found as one that was damaged is.
+//! A frame: a kind, three numbers and at most one mebibyte, under a checksum that continues from
+//! the frame before. So a frame that is missing, doubled or out of place is detected like a damaged
+//! one.
 //!
 //! | word | |
 //! |---|---|
 //! | 0 | kind (low half), check (high half) |
 //! | 1 | bytes of the payload |
 //! | 2 | number of the frame |
-//! | 3 .. 6 | what the kind says |
+//! | 3 .. 6 | the kind's numbers |
 
 use std::fmt;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -23,10 +24,10 @@ const BYTE_ORDER: u64 = 0x0102_0304;
 const PREFACE_BYTES: u64 = 16;
 const HEADER_WORDS: usize = 6;
 const HEADER_BYTES: u64 = HEADER_WORDS as u64 * 8;
-/// The longest payload.
+/// Largest number of bytes of a payload.
 pub const PAYLOAD_BYTES_MAX: u64 = 1 << 20;
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum FrameKind {
@@ -34,15 +35,15 @@ pub enum FrameKind {
     Root = 1,
     /// A piece of a log.
     Log = 2,
-    /// A segment begins.
+    /// The beginning of a segment.
     Segment = 3,
     /// A piece of one of its sections.
     Section = 4,
     /// Some of its dead rows.
     Deaths = 5,
-    /// An executor's part ends.
+    /// The end of an executor's part.
     Part = 6,
-    /// The backup ends.
+    /// The end of the backup.
     End = 7,
     /// The list of fields.
     Fields = 8,
@@ -59,11 +60,11 @@ impl FrameKind {
 /// A frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// Where it begins in the file.
+    /// Offset of its beginning in the file.
     pub at: u64,
-    /// What it is.
+    /// Its kind.
     pub kind: FrameKind,
-    /// What its kind says.
+    /// The numbers of its kind.
     pub numbers: [u64; 3],
     /// Whole words.
     pub payload: Vec<u8>,
@@ -72,17 +73,17 @@ pub struct Frame {
 /// A place between two frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Place {
-    /// Bytes before it.
+    /// Number of bytes before it.
     pub at: u64,
-    /// Frames before it.
+    /// Number of frames before it.
     pub number: u64,
     /// The check of the last of them.
     check: u32,
 }
 
-/// Where frames are written.
+/// The output of frames.
 pub trait Sink: Write {
-    /// Takes everything back but the first `bytes` bytes.
+    /// Cuts the output off behind the first `bytes` bytes.
     fn cut(&mut self, bytes: u64) -> io::Result<()>;
 }
 
@@ -93,7 +94,7 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// Writes frames one behind the other.
+/// The writer of consecutive frames.
 pub struct FrameWriter<'a> {
     sink: &'a mut dyn Sink,
     place: Place,
@@ -107,7 +108,7 @@ impl<'a> FrameWriter<'a> {
         Ok(FrameWriter { sink, place: Place { at: PREFACE_BYTES, ..Place::default() } })
     }
 
-    /// Where the next frame begins.
+    /// Returns the place of the next frame.
     pub fn place(&self) -> Place {
         self.place
     }
@@ -122,6 +123,7 @@ impl<'a> FrameWriter<'a> {
     /// Writes a frame.
     ///
     /// # Panics
+    ///
     /// If the payload is not whole words, or longer than [`PAYLOAD_BYTES_MAX`].
     pub fn write(&mut self, kind: FrameKind, numbers: [u64; 3], payload: &[u8]) -> io::Result<()> {
         let bytes = payload.len() as u64;
@@ -138,38 +140,38 @@ impl<'a> FrameWriter<'a> {
     }
 }
 
-/// The check of a frame whose first word has none yet.
+/// Returns the check of a frame whose first word has none yet.
 fn frame_check(before: u32, words: &[u64; HEADER_WORDS], payload: &[u8]) -> u32 {
     crc32c::crc32c_append(checksum(before, words), payload)
 }
 
-/// Where frames are read.
+/// The input of frames.
 pub trait Input: Read + Seek {}
 
 impl<T: Read + Seek> Input for T {}
 
-/// Reads frames one behind the other.
+/// The reader of consecutive frames.
 pub struct FrameReader<'a> {
     input: &'a mut dyn Input,
     place: Place,
 }
 
-/// Why a backup cannot be read.
+/// The reason why a backup cannot be read.
 #[derive(Debug)]
 pub enum Fault {
-    /// The operating system said no.
+    /// An error of the operating system.
     System(io::Error),
-    /// Not a backup.
+    /// The file is not a backup.
     NotABackup,
-    /// Made by a version whose format is not read here.
+    /// Another version made the backup, and its format is not read here.
     Version(u32),
-    /// Made on a machine with another byte order.
+    /// A machine with another byte order made the backup.
     ByteOrder,
-    /// It is not what was written.
+    /// The backup is damaged.
     Damaged {
         /// The place in the file.
         at: u64,
-        /// What is wrong there.
+        /// The kind of damage.
         why: &'static str,
     },
 }
@@ -195,7 +197,7 @@ impl fmt::Display for Fault {
 impl std::error::Error for Fault {}
 
 impl<'a> FrameReader<'a> {
-    /// Begins with a file.
+    /// Begins to read a file.
     pub fn new(input: &'a mut dyn Input) -> Result<FrameReader<'a>, Fault> {
         let mut preface = [0; PREFACE_BYTES as usize];
         input.read_exact(&mut preface).map_err(|error| match error.kind() {
@@ -219,19 +221,19 @@ impl<'a> FrameReader<'a> {
         Ok(FrameReader { input, place: Place { at: PREFACE_BYTES, ..Place::default() } })
     }
 
-    /// Where the next frame begins.
+    /// Returns the place of the next frame.
     pub fn place(&self) -> Place {
         self.place
     }
 
-    /// Goes to where a frame begins.
+    /// Moves to the beginning of a frame.
     pub fn go_to(&mut self, place: Place) -> Result<(), Fault> {
         self.input.seek(SeekFrom::Start(place.at)).map_err(Fault::System)?;
         self.place = place;
         Ok(())
     }
 
-    /// The next frame.
+    /// Reads the next frame.
     pub fn next_frame(&mut self) -> Result<Frame, Fault> {
         let Place { at, number, check: before } = self.place;
         let damaged = |why| Fault::Damaged { at, why };
@@ -264,7 +266,7 @@ impl<'a> FrameReader<'a> {
         })
     }
 
-    /// Fails unless the file ends here.
+    /// Checks that the file ends here.
     pub fn check_end(&mut self) -> Result<(), Fault> {
         let mut more = [0];
         match self.input.read(&mut more).map_err(Fault::System)? {

@@ -1,5 +1,6 @@
-//! A segment, copied: what cannot change as it is, compared with the checksums that its pages got when it was engraved; links and the lines of
-//! records, which a merge makes anew, as zeros; and its deaths apart.
+//! The copy of a segment. Data that cannot change is copied and compared with the checksums of its
+//! pages, made when it was engraved. A merge makes links and the lines of records again, so they
+//! are copied as zeros. Deaths are copied apart.
 
 use std::io;
 use std::sync::atomic::AtomicU64;
@@ -20,24 +21,24 @@ use crate::ground::slot::Entry;
 use crate::rows::stamps::Stamps;
 use crate::tier::pages::{Pages, keep, mask};
 
-/// Bytes of a piece of a section: whole rows, whole nodes.
+/// Bytes of a piece of a section, in whole rows and whole nodes.
 const PIECE_BYTES: u64 = PAYLOAD_BYTES_MAX / 96 * 96;
-/// A segment changes once while it lives: it is merged.
+/// Number of retries. A segment changes once while it lives: it is merged.
 const TRIES: usize = 3;
 
-/// What was copied of a segment.
+/// The counts of a copied segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Copied {
-    /// Rows.
+    /// Number of rows.
     pub rows: u64,
-    /// Dead ones.
+    /// Number of dead rows.
     pub dead_rows: u64,
 }
 
-/// Why a segment was not copied.
+/// The reason why a segment was not copied.
 #[derive(Debug)]
 pub enum CopyError {
-    /// It is not what was stored.
+    /// The segment is damaged.
     Corrupt(Corrupt),
     /// The copy could not be written.
     Out(io::Error),
@@ -56,7 +57,8 @@ impl From<io::Error> for CopyError {
 }
 
 impl Source<'_> {
-    /// Copies the segment at `position`, which is not newer than the point's; none if it is gone, and then nothing was written.
+    /// Copies the segment at `position`, which is not newer than the point's. If the segment is
+    /// gone, returns `None` and writes nothing.
     pub fn copy_segment(
         &self,
         position: Position,
@@ -66,10 +68,11 @@ impl Source<'_> {
     ) -> Result<Option<Copied>, CopyError> {
         let place = frames.place();
         let mut tries = 0..TRIES;
+        // Each round returns, or uses up one of `TRIES` retries.
         loop {
             let Some(state) = self.state(position)? else { return Ok(None) };
             let copied = self.try_to_copy(position, state, point, early, frames);
-            // What was copied was loaded before the state is looked at again.
+            // The segment's words are loaded before the state is loaded again.
             fence(Acquire);
             match (copied, self.state(position)?) {
                 (Err(CopyError::Out(error)), _) => return Err(CopyError::Out(error)),
@@ -77,7 +80,8 @@ impl Source<'_> {
                     frames.cut(place)?;
                     return Ok(None);
                 }
-                // It was merged meanwhile: its short-term block may have been given to another segment before it was copied.
+                // It was merged meanwhile. Its short-term block may have been reused by another
+                // segment before it was copied.
                 (_, Some(now)) if now != state && tries.next().is_some() => frames.cut(place)?,
                 (Ok(copied), Some(_)) => return Ok(Some(copied)),
                 (Err(error), Some(_)) => return Err(error),
@@ -144,7 +148,8 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Compares what is copied with the checks of its pages; `terms` are those of a merged segment.
+    /// Compares the data to copy with the checks of its pages. `terms` are those of a merged
+    /// segment.
     fn compare(&self, pages: &Pages, terms: Option<&Terms>) -> Result<(), Corrupt> {
         pages.look_at_checks(self.region)?;
         pages.long().try_for_each(|page| pages.look_at(self.region, page))?;

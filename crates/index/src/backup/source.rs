@@ -1,11 +1,11 @@
-//! A part that is copied, as it is at rest or while somebody changes it: its slots, and the point of its operation order up to
-//! which it is copied.
+//! The source of a backup: a part, at rest or while a writer changes it. It reads the part's slots,
+//! and the point of its operation order up to which it is copied.
 //!
 //! # Orderings
 //!
-//! Anyone who reads may be another process, so nothing here waits for the writer or is waited for. Something is read, and then
-//! a mark is looked at that was stored before it can have been written over: the fence keeps these in order. The writer's end of
-//! it needs stores that keep their order.
+//! The reader may be another process, so it does not wait for the writer, nor the writer for it. It
+//! reads data, and then a mark that was stored before the data could be overwritten. The fence
+//! keeps these loads in order. This needs stores of the writer to keep their order too.
 
 use std::io;
 use std::sync::atomic::Ordering::SeqCst;
@@ -27,11 +27,12 @@ use crate::log::log_reader::LogReader;
 use crate::rows::STAMP_MAX;
 use crate::rows::stamps::Stamps;
 
-/// Rows behind a segment's first from which on a death stamp does not say which one it names.
+/// Number of rows behind a segment's first from which on death stamps are saturated. A saturated
+/// stamp does not say which row's operation it names.
 const FAR_ROWS: u64 = STAMP_MAX as u64 - 1;
-/// Tries to read a slot that may be written anew meanwhile.
+/// Number of tries to read a slot that may be rewritten meanwhile.
 const TRIES: usize = 64;
-/// How far behind the log's end records are looked for: further than almost any is long.
+/// Bytes behind the log's end in which records are searched: longer than almost any record.
 const LOOK_BYTES: u64 = 1 << 20;
 
 /// A part that is copied, mapped from offset 0 of a region.
@@ -39,25 +40,26 @@ pub struct Source<'a> {
     pub(super) region: &'a Region,
     pub(super) geometry: Geometry,
     pub(super) layout: NvmLayout,
-    /// The log, and the newest incarnation that may have written to it; none if operations are not logged.
+    /// The log, and the newest incarnation that may have written to it; `None` if operations are
+    /// not logged.
     log: Option<(LogSpace, u32)>,
-    /// The index was closed, so its log ends with a whole record.
+    /// True if the index was closed, so that its log ends with a whole record.
     closed: bool,
     far_rows: u64,
-    /// Rows may have died by operations that are lost.
+    /// True if rows may have died by operations that are lost.
     has_all_deaths: bool,
 }
 
-/// Up to where a part is copied.
+/// The point up to which a part is copied.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Point {
-    /// The newest segment that ever was; its slot says where the log goes on.
+    /// The newest segment that ever was. Its slot says where the log continues.
     pub newest: Option<(Position, Entry)>,
-    /// Where the copied log ends.
+    /// End of the copied log.
     pub log_end: u64,
-    /// Operations in the copied log.
+    /// Number of operations in the copied log.
     pub operations: u64,
-    /// No stamp of before names this row or one behind it.
+    /// Upper bound of the rows that stamps from before name, exclusive.
     pub(super) row_limit: u64,
 }
 
@@ -66,15 +68,16 @@ impl Point {
         self.newest.map_or(0, |(_, entry)| entry.log_from)
     }
 
-    /// Rows of the segments that are copied are below this.
+    /// Returns the upper bound of the rows in the copied segments, exclusive.
     pub fn row_end(&self) -> u64 {
         self.newest.map_or(0, |(_, entry)| entry.row_end)
     }
 }
 
 impl<'a> Source<'a> {
-    /// The part in `region`, with `settings` as those of an index of its sizes. `log`: what checksums of its records begin with,
-    /// and the newest incarnation, if operations are logged. `closed`: the index was closed in an orderly way.
+    /// Makes the source of the part in `region`. `settings` are those of an index of its sizes.
+    /// `log` has the initial value of the log's checksums and the newest incarnation, if operations
+    /// are logged. `closed` is true if the index was closed in an orderly way.
     pub fn new(
         region: &'a Region,
         settings: Settings,
@@ -96,12 +99,13 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Takes segments for far back whose first row is `rows` before the newest. For tests: 2^32 rows are many.
+    /// Sets the distance in rows from which on segments count as far back. For tests: 2^32 rows are
+    /// many.
     pub fn with_far_rows(self, rows: u64) -> Source<'a> {
         Source { far_rows: rows, ..self }
     }
 
-    /// Takes any death for one that was: of a part that is salvaged, whose log may have lost the operation.
+    /// Accepts any death. For the salvage of a part whose log may have lost the operation.
     pub fn with_all_deaths(self) -> Source<'a> {
         Source { has_all_deaths: true, ..self }
     }
@@ -110,13 +114,14 @@ impl<'a> Source<'a> {
         Slots::new(self.region, &self.layout)
     }
 
-    /// The state of the segment at `position`, if it lives; after all that was read before.
+    /// Returns the state of the segment at `position`, if it lives. The load follows all earlier
+    /// loads.
     pub(super) fn state(&self, position: Position) -> Result<Option<State>, Corrupt> {
         fence(SeqCst);
         self.slots().state(position)
     }
 
-    /// The newest segment that ever was.
+    /// Returns the newest segment that ever was.
     fn newest(&self) -> Result<Option<(Position, Entry)>, Corrupt> {
         let mut tries = 0..TRIES;
         loop {
@@ -126,7 +131,7 @@ impl<'a> Source<'a> {
                     shape::check_numbers(&self.geometry, &entry)?;
                     return Ok(Some((position, entry)));
                 }
-                // Its slot may be another segment's by now.
+                // Its slot may belong to another segment by now.
                 Err(_) if tries.next().is_some() && self.newest_position()? > Some(position) => {}
                 Err(corrupt) => return Err(corrupt),
             }
@@ -146,7 +151,7 @@ impl<'a> Source<'a> {
         Ok(newest)
     }
 
-    /// The slot and the sections of a segment.
+    /// Returns the slot entry and the sections of a segment.
     pub(super) fn sections(&self, position: Position) -> Result<(Entry, Sections), Corrupt> {
         let slots = self.slots();
         let entry = slots.entry(position)?;
@@ -156,7 +161,7 @@ impl<'a> Source<'a> {
         Ok((entry, sections))
     }
 
-    /// Which rows are dead now.
+    /// Returns the rows that are dead now.
     pub fn early_deaths(&self) -> Result<Early, Corrupt> {
         let mut early = Early::default();
         let newest = self.newest_position()?;
@@ -169,8 +174,9 @@ impl<'a> Source<'a> {
         Ok(early)
     }
 
-    /// Takes the deaths of segments again that are too far back for their stamps to say all: behind the newest segment, whose
-    /// operations have killed what they kill, and before the log is read, which has the operations of all other deaths.
+    /// Reads the deaths again of segments so far back that their stamps are saturated. It runs
+    /// after the newest segment is settled, whose operations have killed their rows. It runs before
+    /// the log is read, which has the operations of all other deaths.
     pub fn renew_far_deaths(&self, point: &Point, early: &mut Early) -> Result<(), Corrupt> {
         let Some((newest, _)) = point.newest else { return Ok(()) };
         for position in (0..=newest).rev() {
@@ -192,12 +198,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether stamps of a segment with this first row may name a row before or behind the point's, and not say which.
+    /// True if saturated stamps of a segment with this first row may name a row before or behind
+    /// the point's.
     pub(super) fn is_far(&self, base_row: u64, point: &Point) -> bool {
         base_row.saturating_add(self.far_rows) < point.row_end()
     }
 
-    /// The dead rows of the segment at `position`, if it lives.
+    /// Returns the dead rows of the segment at `position`, if it lives.
     fn dead_rows(&self, position: Position) -> Result<Option<(Entry, Bits)>, Corrupt> {
         if self.state(position)?.is_none() {
             return Ok(None);
@@ -212,13 +219,14 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// A point whose newest segment is settled.
+    /// Returns a point whose newest segment is settled.
     pub fn point(&self) -> Result<Point, Corrupt> {
         Ok(Point { newest: self.newest()?, ..Point::default() })
     }
 
-    /// Reads the log behind the point's newest segment; returns one past the highest sequence number seen. None if that is
-    /// not the newest any more: then what was read may have been written over.
+    /// Reads the log behind the point's newest segment. Returns one past the highest sequence
+    /// number seen. Returns `None` if that segment is not the newest any more: the log may have
+    /// been overwritten.
     pub fn read(&self, point: &mut Point) -> Result<Option<u64>, Corrupt> {
         match self.read_log(point) {
             Ok(sequence_end) => Ok(Some(sequence_end)),
@@ -227,7 +235,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Reads the log to its end; returns one past the highest sequence number in it or in segments.
+    /// Reads the log to its end. Returns one past the highest sequence number in it or in segments.
     fn read_log(&self, point: &mut Point) -> Result<u64, Corrupt> {
         let mut sequence_end = point.newest.map_or(0, |(_, entry)| entry.sequence_end);
         let (mut row_end, mut replayed) = (point.row_end(), 0);
@@ -237,6 +245,8 @@ impl<'a> Source<'a> {
         }
         let Some(mut reader) = self.log_reader(point) else { return Ok(sequence_end) };
         let mut end = None;
+        // The loop ends when no whole record is behind the end, or when a second look finds nothing
+        // new.
         loop {
             while let Some(record) = reader.next_record() {
                 let header = record.header;
@@ -255,9 +265,9 @@ impl<'a> Source<'a> {
                     return Err(Corrupt { what: "log record", at, why });
                 }
                 Ok(()) => return Ok(sequence_end),
-                // Nothing has been written there since.
+                // No record has been written there since.
                 Err(corrupt) if end == Some(reader.position()) => return Err(corrupt),
-                // A record is whole behind one that was not whole yet when it was looked at.
+                // A whole record is behind one that was incomplete when it was read: read on.
                 Err(_) => end = Some(reader.position()),
             }
         }
@@ -268,8 +278,8 @@ impl<'a> Source<'a> {
         Some(LogReader::new(self.region, space, point.log_from(), incarnation))
     }
 
-    /// Copies the log behind the point's newest segment, up to the first record of `sequence_end` or later. What was copied
-    /// counts if the point [still holds](Self::still_holds) afterwards.
+    /// Copies the log behind the point's newest segment, up to the first record of `sequence_end`
+    /// or later. The copy counts if the point [still holds](Self::still_holds) afterwards.
     pub fn copy_log(
         &self,
         executor: u64,
@@ -282,7 +292,8 @@ impl<'a> Source<'a> {
         let Some(mut reader) = self.log_reader(point) else { return Ok(()) };
         while let Some(record) = reader.next_record() {
             let header = record.header;
-            // A group is there whole or not at all: its offset is behind all of it, in this order and in time.
+            // A group is copied whole or not at all. Its offset is behind all of it, in this order
+            // and in time.
             let is_later = match header.operations {
                 0 => record.offset_number().is_some_and(|number| number > sequence_end),
                 _ => header.sequence >= sequence_end,
@@ -307,12 +318,13 @@ impl<'a> Source<'a> {
         Ok(())
     }
 
-    /// Whether the newest segment is the point's yet: then its log has not been written over.
+    /// True if the point's newest segment is still the newest. Then its log has not been
+    /// overwritten.
     pub fn still_holds(&self, point: &Point) -> Result<bool, Corrupt> {
         Ok(self.newest_position()? == point.newest.map(|(position, _)| position))
     }
 
-    /// How many segments there are up to the point's, and their bytes.
+    /// Returns the number of segments up to the point's, and their bytes.
     pub fn live(&self, point: &Point) -> (u64, u64) {
         let Some((newest, _)) = point.newest else { return (0, 0) };
         let slots = self.slots();
@@ -323,7 +335,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// Bytes of the log behind the point's newest segment that were copied.
+    /// Returns the bytes of the log behind the point's newest segment that were copied.
     pub fn log_bytes(&self, point: &Point) -> u64 {
         point.log_end - point.log_from()
     }
@@ -363,7 +375,7 @@ mod tests {
         writer.append(&door, region, header, operations.first(count as usize + 1));
     }
 
-    /// The first executor has nothing of the groups but their offsets, the second has all documents.
+    /// The first executor has only the offsets of the groups. The second has all documents.
     #[test]
     fn a_group_is_copied_whole_or_not_at_all_while_others_come() {
         let regions = [(); 2].map(|()| Region::reserve(4 << 20, Residency::OnTouch).unwrap());

@@ -1,8 +1,10 @@
-//! A part that is made of a backup: each segment where it was, as it was engraved, with its deaths; those that were merged are
-//! merged again by the engine's own stage; the log where it was.
+//! The target of a restore: a part made of a backup. Each segment is put in its old place in its
+//! engraved form, with its deaths. The engine's own stage merges the merged ones again. The log is
+//! put in its old place.
 //!
-//! Nobody sees the part before all of it is there, so no order of stores is needed. What the backup says is looked at before
-//! it is gone by: its checksums are right by then, but they are not secret.
+//! No reader sees the part before it is complete, so the order of stores does not matter. Values
+//! from the backup are checked before use. Its checksums are right by then, but they are not
+//! secret.
 
 use std::fmt;
 use std::sync::atomic::AtomicU64;
@@ -28,16 +30,16 @@ use crate::merge::merged_writer::MergedWriter;
 use crate::rows::packed::ALIVE;
 use crate::rows::stamps::Stamps;
 
-/// Why no part can be made of a backup.
+/// The reason why no part can be made of a backup.
 #[derive(Debug)]
 pub enum PutError {
     /// The backup cannot be read.
     Fault(Fault),
-    /// What it holds is nothing that an index can hold.
+    /// No index can have the backup's contents.
     Corrupt(Corrupt),
     /// The disk has no room.
     NoRoom,
-    /// The merged dictionary has none.
+    /// The merged dictionary has no room.
     DictionaryFull,
 }
 
@@ -68,7 +70,7 @@ impl From<Corrupt> for PutError {
     }
 }
 
-/// A part that is made, mapped from offset 0 of a region of zeros.
+/// A part that is being made, mapped from offset 0 of a region of zeros.
 pub struct Target<'a> {
     region: &'a Region,
     door: &'a Door,
@@ -77,10 +79,11 @@ pub struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The part in `region`, which has a second tier as `geometry` says.
+    /// Makes the target in `region`, with the second tier of `geometry`.
     ///
     /// # Panics
-    /// If the geometry has none.
+    ///
+    /// If the geometry has no second tier.
     pub fn new(region: &'a Region, door: &'a Door, geometry: &'a Geometry) -> Target<'a> {
         let layout = geometry.nvm.as_ref().expect("a backup is of a part of a second tier");
         Target { region, door, geometry, layout }
@@ -90,7 +93,7 @@ impl<'a> Target<'a> {
         Slots::new(self.region, self.layout)
     }
 
-    /// Puts a segment in its place, engraved and not merged. Its blocks have their space.
+    /// Puts a segment in its place, engraved and not merged. The space of its blocks is backed.
     pub fn put_segment(
         &self,
         reader: &mut FrameReader<'_>,
@@ -106,6 +109,7 @@ impl<'a> Target<'a> {
         self.door.write_words(Site::BodyWords, self.region, entry.long_start, &words);
         reader.go_to(*place)?;
         let mut deaths = Vec::new();
+        // Each round reads a frame. The first frame of another kind ends the loop.
         loop {
             let frame = reader.next_frame()?;
             match frame.kind {
@@ -113,11 +117,12 @@ impl<'a> Target<'a> {
                     self.put_piece(sections, frame.numbers, &frame.payload)?;
                 }
                 FrameKind::Deaths => deaths.extend(to_words(&frame.payload)),
-                // The next segment's, or the part's: this one was whole.
+                // The frame is the next segment's or the part's. The survey has seen that this
+                // segment is whole.
                 _ => break,
             }
         }
-        // What was put in the table's or another section's place is found by their checksums.
+        // Checksums detect pieces that overwrote the table or another section.
         let sections = Sections::of(self.region, entry)?;
         shape::check(self.region, self.geometry, entry, &sections)?;
         shape::check_terms(self.region, entry, &sections)?;
@@ -140,7 +145,8 @@ impl<'a> Target<'a> {
         [kind, done, _]: [u64; 3],
         bytes: &[u8],
     ) -> Result<(), Corrupt> {
-        // The survey has seen that it is a part of the section, and the section one of its blocks.
+        // The survey has checked that this is a part of the section, and the section a part of a
+        // block.
         let known = Kind::ALL.into_iter().find(|known| *known as u64 == kind);
         let start = known.map_or(0, |kind| sections.get(kind).start);
         let at = start.saturating_add(done);
@@ -182,7 +188,7 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Says in its slot where the executor goes on, if no segment does.
+    /// Stores the executor's state in the newest segment's slot, if the part has no segments.
     pub fn put_newest(&self, part: &PartContents) -> Result<(), PutError> {
         let Some(newest) = part.newest.filter(|_| part.segments.is_empty()) else { return Ok(()) };
         self.put_slot(&newest)?;
@@ -190,7 +196,7 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Puts the log in its place, which `back` finds room for on the disk.
+    /// Puts the log in its place. `back` backs the place on the disk.
     pub fn put_log(
         &self,
         reader: &mut FrameReader<'_>,
@@ -220,7 +226,7 @@ fn slot_error(entry: &Entry, why: &'static str) -> Corrupt {
     Corrupt { what: "segment slot", at: entry.long_start, why }
 }
 
-/// Whether the blocks of a part's segments lie in their partitions, and none over another.
+/// Checks that the blocks of a part's segments lie in their partitions and do not overlap.
 pub fn check_rings(geometry: &Geometry, part: &PartContents) -> Result<(), PutError> {
     let layout = geometry.nvm.as_ref().expect("a backup is of a part of a second tier");
     let ring = |(start, bytes)| Ring::new(start, bytes, part.segments.len() * 2);
@@ -240,8 +246,8 @@ fn overlaps(entry: &Entry) -> Corrupt {
     slot_error(entry, "a block of it overlaps another segment's")
 }
 
-/// Makes the part of `memory`, which is new, of what a backup has of one. `step` is called with how many bytes of
-/// the backup are before what is left, segment by segment.
+/// Makes the part of `memory`, which is new, from a part of a backup. Calls `step` for each segment
+/// with its offset in the backup.
 pub fn restore(
     memory: &Memory,
     reader: &mut FrameReader<'_>,
@@ -278,7 +284,7 @@ fn make_space(memory: &Memory, segment: &SegmentContents) -> Result<(), PutError
         (Partition::NvmShort, entry.short_start, entry.short_bytes),
     ];
     for (partition, start, bytes) in blocks {
-        // The short-term block of a merged segment is needed for as long as it takes to merge it.
+        // The short-term block of a merged segment is only needed until it is merged.
         let is_kept = partition == Partition::NvmLong || !is_merged;
         if is_kept && !memory.restore(partition, start, bytes, SegmentId(entry.id as u32)) {
             return Err(overlaps(entry).into());

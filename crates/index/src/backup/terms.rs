@@ -1,8 +1,9 @@
-//! The terms of a merged segment, made again as they were engraved: the short-term block that had them has been given back. Each
-//! node names its term's record in the merged dictionary, and the record has the key.
+//! The terms of a merged segment, restored to their engraved form. The short-term block that had
+//! them has been given back. Each node names its term's record in the merged dictionary, and the
+//! record has the key.
 //!
-//! Nothing of it is believed: nodes and records have checksums, the bytes of a long term are what its key was made of, and
-//! the writer of the sections compares them with the checksums that they had.
+//! All of it is checked. Nodes and records have checksums. The bytes of a long term must match its
+//! key. The writer of the sections compares them with their old checksums.
 
 use spirit_mem::Region;
 
@@ -15,7 +16,7 @@ use crate::ground::layout::NvmLayout;
 use crate::ground::section::{Kind, Sections};
 use crate::ground::term::TermKey;
 
-/// The contents of the sections that a merged segment has no more.
+/// The contents of the sections that a merged segment has lost.
 pub(super) struct Terms {
     keys: Vec<u8>,
     longs: Vec<u8>,
@@ -23,7 +24,7 @@ pub(super) struct Terms {
 }
 
 impl Terms {
-    /// Those of the segment with these sections.
+    /// Restores the terms of the segment with these sections.
     pub(super) fn again(
         region: &Region,
         layout: &NvmLayout,
@@ -53,7 +54,7 @@ impl Terms {
         Ok(terms)
     }
 
-    /// The contents of a section in the short-term block.
+    /// Returns the contents of a section in the short-term block.
     pub(super) fn section(&self, kind: Kind) -> &[u8] {
         match kind {
             Kind::TermKeys => &self.keys,
@@ -63,7 +64,7 @@ impl Terms {
     }
 }
 
-/// The key in the record that a node names.
+/// Returns the key in the record that a node names.
 fn key_of(merged: &Merged<'_>, node: Node) -> Result<TermKey, &'static str> {
     if node.record as usize >= merged.lines() {
         return Err("it names no record of the merged dictionary");

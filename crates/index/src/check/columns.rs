@@ -1,5 +1,5 @@
-//! Columns: values of documents that there are, between the least and the highest that they say; of keywords what document
-//! vectors say too. Their shape is right.
+//! Checks columns, whose shape is right. Values belong to documents and are between the least and
+//! the highest of the column. Keywords match the document vectors.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, check
         vectors,
     });
     let look = Look { rows: Rows::of(part, segment), terms };
-    // Anyone who may be changing the index may give their place to another segment meanwhile.
+    // A writer may meanwhile reuse their place for another segment.
     let columns = Columns::at(part.region, section.start);
     if columns.rows() != look.rows.len() {
         return checked.note("columns", section.start, "they are of another number of rows");
@@ -41,20 +41,20 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, check
     }
 }
 
-/// What columns are held to.
+/// The data that columns are compared with.
 struct Look<'a> {
     rows: Rows<'a>,
     terms: Terms<'a>,
 }
 
-/// The terms that keywords are.
+/// The terms of keywords.
 enum Terms<'a> {
     Listed { order: TermOrder<'a>, nodes: Nodes<'a>, vectors: &'a Vectors },
     Packed(PackedTerms<'a>),
 }
 
 impl Terms<'_> {
-    /// The places of a field's terms.
+    /// Returns the places of a field's terms.
     fn of_field(&self, field: FieldId) -> Range<usize> {
         match self {
             Terms::Listed { order, .. } => order.of_field(field),
@@ -62,11 +62,12 @@ impl Terms<'_> {
         }
     }
 
-    /// Whether the documents of the term at `place` add up to `sum`, if document vectors say it.
+    /// True if the documents of the term at `place` add up to `sum`, or there are no document
+    /// vectors.
     fn agree(&self, place: usize, sum: u64) -> bool {
         let Terms::Listed { order, nodes, vectors } = self else { return true };
         let number = order.number(place) as usize;
-        // A term without a node is the matter of the order of terms.
+        // The check of the order of terms reports a term without a node.
         number >= nodes.len() || vectors.agree(nodes.get(number).ordinal, sum)
     }
 }
@@ -91,7 +92,8 @@ impl Look<'_> {
         }
     }
 
-    /// Looks at whose the values are and how they lie; returns how many rows and values there are.
+    /// Checks the order of the values and the rows that they belong to. Returns the numbers of rows
+    /// and values.
     fn rows_of(&self, column: &Column<'_>) -> Result<[u64; 2], &'static str> {
         let (mut rows, mut values) = (0, 0);
         let mut before: Option<(u32, u64)> = None;
@@ -113,7 +115,8 @@ impl Look<'_> {
         Ok([rows, values])
     }
 
-    /// The terms of a column of keywords are those of its field, in the documents that have them.
+    /// Checks that the terms of a column of keywords are those of its field, in the documents that
+    /// contain them.
     fn terms(&self, column: &Column<'_>) -> Verdict {
         let Range { start, end } = self.terms.of_field(column.field());
         if start == end || (column.min(), column.max()) != (start as u64, end as u64 - 1) {
@@ -137,7 +140,8 @@ impl Look<'_> {
     }
 }
 
-/// The least and the highest value are there; of lengths all of them, and the highest.
+/// Checks that the least and the highest value occur. For lengths, checks their sum and the
+/// highest.
 fn ends(column: &Column<'_>, kind: ValueKind) -> Verdict {
     let has = |wanted| column.iter().any(|(_, value)| value == wanted);
     if kind == ValueKind::Text {

@@ -1,4 +1,5 @@
-//! Which lengths a term's documents are scored by: those of the text, or of the field of text that it is a term of.
+//! The lengths that a term's documents are scored by: those of the text, or those of the term's
+//! field of text.
 
 use crate::check::Part;
 use crate::check::seen::Segment;
@@ -15,16 +16,17 @@ const NONE: u8 = u8::MAX;
 
 /// The lengths of a segment's documents.
 pub(super) struct Lengths<'a> {
-    /// Those of the text, then those of each field of text that any document has, the newest row's first.
+    /// The lengths of the text, then those of each field of text that any document has, newest row
+    /// first.
     arrays: Vec<LengthArray<'a>>,
-    /// Of each of them the field.
+    /// The field of each array.
     fields: Vec<FieldId>,
-    /// By ordinal, which array. Packed terms have no ordinals.
+    /// The number of an array, by ordinal. Packed terms have no ordinals.
     of_terms: Vec<u8>,
 }
 
 impl<'a> Lengths<'a> {
-    /// Those of a segment, with `text` as the first of them.
+    /// Returns the lengths of a segment, with `text` as the first array.
     pub(super) fn of(part: &Part<'a>, segment: &Segment, text: LengthArray<'a>) -> Lengths<'a> {
         let section = segment.sections.get(Kind::Columns);
         let columns = (section.bytes > 0).then(|| Columns::at(part.region, section.start));
@@ -52,23 +54,24 @@ impl<'a> Lengths<'a> {
         lengths
     }
 
-    /// The arrays, that of the text first.
+    /// Returns the arrays, that of the text first.
     pub(super) fn arrays(&self) -> &[LengthArray<'a>] {
         &self.arrays
     }
 
-    /// The number of the array that has the lengths of a field; none if its lengths do not matter.
+    /// Returns the number of the array with a field's lengths, or `None` if its lengths do not
+    /// matter.
     pub(super) fn of_field(&self, field: FieldId) -> Option<usize> {
         self.fields.iter().position(|known| *known == field)
     }
 
-    /// The same of the field that a term is of.
+    /// Like [`of_field`](Self::of_field), but of a term's field.
     pub(super) fn number_of(&self, ordinal: u32) -> Option<usize> {
         let number = *self.of_terms.get(ordinal as usize)?;
         (number != NONE).then_some(number as usize)
     }
 
-    /// The lengths in an array; ones if they do not matter.
+    /// Returns the lengths in an array, or ones if lengths do not matter.
     pub(super) fn array(&self, number: Option<usize>) -> LengthArray<'a> {
         let ones = || LengthArray::ones(self.arrays[0].len() as u32);
         number.map_or_else(ones, |number| self.arrays[number])

@@ -1,4 +1,4 @@
-//! The log: records one behind the other up to its end, and nothing that is whole beyond it.
+//! Checks the log: records follow each other up to its end, and no whole record is beyond it.
 
 use crate::check::seen::{Found, LogEnd};
 use crate::check::{Checked, Logged, Part};
@@ -39,7 +39,7 @@ pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Lo
     end
 }
 
-/// The first error in the operations of a record.
+/// Returns the first error in the operations of a record.
 pub(crate) fn check_record(record: &Record) -> Result<(), &'static str> {
     let header = record.header;
     let operations = match header.kind {

@@ -1,5 +1,5 @@
-//! The merged dictionary: chains of sound records, each line used once, and each record leading to its term's nodes. Then: no
-//! node of a merged segment that no record leads to.
+//! Checks the merged dictionary: chains have sound records, each line is used once, and each record
+//! leads to its term's nodes. Then checks that a record leads to each node of merged segments.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
@@ -40,13 +40,14 @@ pub(super) fn check(part: &Part<'_>, found: &Found, segments: &[Segment], checke
     }
 }
 
-/// One past the newest segment that a record may lead to: of those that are not merged a run may be on its way in.
+/// Returns one past the newest segment that a record may lead to. A run of segments that are not
+/// merged yet may be half entered.
 fn linked_end(found: &Found) -> Position {
     let newest = found.live.last().map_or(0, |(position, _)| *position);
     found.merged_end().saturating_add(RUN_MAX as Position).min(newest.saturating_add(1))
 }
 
-/// A segment's nodes, and which of them were reached.
+/// A segment's nodes, with a flag for each that was reached.
 struct Reached<'a> {
     segment: &'a Segment,
     nodes: Nodes<'a>,
@@ -60,17 +61,18 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// The dictionary is gone through chain by chain.
+/// A walk through the dictionary, chain by chain.
 struct Walk<'a> {
     region: &'a Region,
     merged: Merged<'a>,
-    /// Lines that a record or a long term has.
+    /// True for each line that a record or a long term uses.
     taken: Vec<bool>,
     oldest: Position,
     linked_end: Position,
-    /// In the order of the segments.
+    /// The nodes by segment, in the order of the segments.
     reached: Vec<Reached<'a>>,
-    /// Whether all segments can be followed: a chain of nodes ends at one that cannot, which was said of that one.
+    /// True if all segments can be followed. Otherwise a chain of nodes ends at one that cannot,
+    /// which has its own finding.
     is_whole: bool,
     checked: &'a mut Checked,
 }
@@ -114,7 +116,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Whether a record of the chain of `bucket` is a later bucket's.
+    /// True if a record in the chain of `bucket` is a later bucket's.
     fn leaves(&self, bucket: usize, line: u32) -> bool {
         self.merged.is_foreign(bucket, line)
             && self.merged.bucket(self.merged.key(line).hash()) > bucket
@@ -129,7 +131,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Looks at a record; `chain` has the terms before it.
+    /// Checks a record. `chain` has the terms before it.
     fn record(
         &mut self,
         bucket: usize,
@@ -162,10 +164,11 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Goes from a record's newest node to its oldest.
+    /// Follows the links from a record's newest node to its oldest.
     fn nodes(&mut self, line: u32) -> Verdict {
         let key = self.merged.key(line);
         let (mut link, mut newer) = (self.merged.head(line), self.linked_end);
+        // Each link leads to an older segment, so that the loop ends.
         while !link.is_none() && link.position() >= self.oldest {
             if link.position() >= newer {
                 return Err("a link from it leads to a segment that is not older");
@@ -191,7 +194,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A merged segment's terms are found by their records alone.
+    /// Reports nodes of merged segments that no record leads to: only records lead to their terms.
     fn check_reached(self) {
         for Reached { nodes, reached, .. } in self.reached.iter().filter(|s| s.segment.is_merged) {
             for (index, _) in reached.iter().enumerate().filter(|(_, reached)| !**reached) {
@@ -227,7 +230,7 @@ mod tests {
         (findings, checked.counts.merged_terms)
     }
 
-    /// Records leave chains that lead on into the next bucket's, until some of these have no record of their own.
+    /// Records leave uncut chains, until some chains have no record of their own.
     #[test]
     fn chains_that_are_not_cut_are_sound_whatever_leaves_them() {
         let sample = Sample::new();

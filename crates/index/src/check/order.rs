@@ -1,4 +1,5 @@
-//! The order of a segment's terms: each that has a node once, in the order of fields and bytes, under its prefix.
+//! Checks the order of a segment's terms. Each term with a node occurs once, in the order of fields
+//! and bytes, under its prefix.
 
 use crate::check::seen::Segment;
 use crate::check::{Checked, Part};
@@ -29,11 +30,11 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     }
 }
 
-/// The terms are gone through in order.
+/// A walk through the terms in their order.
 struct Walk<'a> {
     order: TermOrder<'a>,
     nodes: NamedNodes<'a>,
-    /// Nodes that were led to. There are as many as terms.
+    /// True for each node that was reached. There are as many nodes as terms.
     seen: Vec<bool>,
     /// The last term that could be read.
     before: Option<(FieldId, Vec<u8>)>,
@@ -47,7 +48,7 @@ impl Walk<'_> {
             return Err("it leads to the node of another term");
         }
         let mut bytes = [0; TERM_BYTES_MAX];
-        // What is wrong with the term is said of its key, or of its record.
+        // The check of its key, or of its record, reports damage to the term.
         let Some((field, len)) = self.nodes.write_term(number, node, &mut bytes) else {
             return Ok(());
         };

@@ -1,5 +1,6 @@
-//! Packed terms, in order, and the lists that they lead to: one behind the other, ascending, of rows that there are, with block maxima and
-//! last postings that say the same, and with positions that ascend, as many as the documents have tokens.
+//! Checks packed terms and their order, and the lists that they lead to. Lists follow each other.
+//! Their postings ascend and belong to rows. Block maxima and last postings match. Positions
+//! ascend, and their number matches the documents' tokens.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,16 +16,17 @@ use crate::lists::maxima::maxima_of;
 use crate::lists::packed::{PACKED_BLOCK, PackedList, Positions};
 use crate::terms::entries::{ALONE, Entry};
 
-/// What a term leads to.
+/// A term's entry.
 #[derive(Clone, Copy)]
 struct Led {
     entry: Entry,
-    /// The number of the [array](crate::check::lengths::Lengths) that has its documents' lengths.
+    /// The number of the [array](crate::check::lengths::Lengths) with its documents' lengths.
     lengths: Option<usize>,
 }
 
 impl Lists<'_> {
-    /// Looks at all packed terms, and the lists that they lead to; says how many postings of documents there are.
+    /// Checks all packed terms and the lists that they lead to. Returns the number of postings of
+    /// documents.
     pub(super) fn packed_terms(&mut self, checked: &mut Checked) -> u64 {
         let (region, sections) = (self.part.region, &self.segment.sections);
         let start = sections.get(Kind::PackedTerms).start;
@@ -42,7 +44,7 @@ impl Lists<'_> {
             Some(Led { entry, lengths: self.lengths.of_field(field) })
         });
         let mut all: Vec<Led> = all.collect();
-        // As the lists lie.
+        // The lists' own order.
         all.sort_unstable_by_key(|list| list.entry.packed_at());
         let mut postings = 0;
         for list in all {
@@ -69,7 +71,7 @@ impl Lists<'_> {
         }
     }
 
-    /// Looks at a packed list.
+    /// Checks a packed list.
     fn packed(&mut self, list: Led, postings: &mut u64) -> Verdict {
         let Led { entry, lengths: number } = list;
         let Some(at) = entry.packed_at().filter(|_| self.room().hold(entry)) else {
@@ -104,7 +106,8 @@ impl Lists<'_> {
         Ok(())
     }
 
-    /// Looks at the postings of a block, the first of which is not before rank `next`; returns what that is of the next block.
+    /// Checks the postings of a block, the first of which has at least rank `next`. Returns the
+    /// least rank of the next block.
     fn block(
         &mut self,
         number: Option<usize>,
@@ -123,7 +126,7 @@ impl Lists<'_> {
         Ok(next)
     }
 
-    /// Looks at where a posting that has no list is.
+    /// Checks the positions of a posting without a list.
     fn alone(&mut self, list: Led) -> Verdict {
         let Led { entry, lengths: number } = list;
         let (posting, at) = (entry.payload, entry.alone & !ALONE);
@@ -136,7 +139,7 @@ impl Lists<'_> {
         self.positions(number, posting, Positions::new(words).of_last(&[posting]))
     }
 
-    /// Looks at the positions of a posting.
+    /// Checks the positions of a posting.
     fn positions(
         &mut self,
         number: Option<usize>,

@@ -1,5 +1,6 @@
-//! Nodes and the lists that they lead to ([packed](crate::check::packed) ones apart): ascending, of rows that there are, as the document vectors say; with
-//! block maxima and bitmaps that say the same.
+//! Checks nodes and their lists; [packed](crate::check::packed) lists have their own check.
+//! Postings ascend, belong to rows, and match the document vectors. Block maxima and bitmaps match
+//! the postings.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -39,22 +40,23 @@ pub(super) fn check(
     }
 }
 
-/// A segment's lists are gone through in the order of its terms, which is that of the lists.
+/// A walk through a segment's lists, in the order of its terms, which is that of the lists.
 pub(super) struct Lists<'a> {
     pub(super) part: &'a Part<'a>,
     pub(super) segment: &'a Segment,
     pub(super) rows: Rows<'a>,
     pub(super) lengths: &'a Lengths<'a>,
-    /// Where posting arrays begin.
+    /// Offset of the posting arrays.
     start: u64,
     words: &'a [AtomicU32],
-    /// Words before this one are taken, of posting arrays or of packed lists.
+    /// End of the words that are used so far, in posting arrays or in packed lists.
     pub(super) taken: u64,
-    /// The last term.
+    /// The ordinal of the last term.
     ordinal: Option<u32>,
-    /// What the postings of the last list add up to.
+    /// The sum of the last list's postings.
     sum: u64,
-    /// By array of lengths and by row: how many positions lists have of it. None if they have none.
+    /// The number of positions in lists, by array of lengths and by row; `None` if lists have no
+    /// positions.
     pub(super) counts: Option<Vec<Vec<u32>>>,
 }
 
@@ -82,7 +84,8 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// Looks at all nodes, and the lists that they lead to; says how many postings of documents there are.
+    /// Checks all nodes and the lists that they lead to. Returns the number of postings of
+    /// documents.
     fn nodes(&mut self, vectors: &mut Vectors, checked: &mut Checked) -> u64 {
         let nodes = Nodes::of(self.part.region, &self.segment.sections);
         let mut order: Vec<u64> =
@@ -92,7 +95,8 @@ impl<'a> Lists<'a> {
         for index in order.into_iter().map(|word| word as u32 as usize) {
             let (node, at) = (nodes.get(index), nodes.place(index));
             let verdict = self.term(node, &mut postings);
-            // Asked for in any case: a node that is wrong is no term without one.
+            // Take it even if the node is wrong, so that its term is not reported as one without a
+            // node.
             let agrees = vectors.take(node.ordinal, self.sum);
             if let Err(why) = verdict {
                 checked.note("node", at, why);
@@ -108,7 +112,7 @@ impl<'a> Lists<'a> {
         postings
     }
 
-    /// Where lists can be.
+    /// Returns the places where lists can be.
     pub(super) fn room(&self) -> shape::Lists {
         shape::Lists {
             words: self.words.len() as u64,
@@ -175,7 +179,7 @@ impl<'a> Lists<'a> {
         }
     }
 
-    /// Looks at a posting; returns its rank. Those of documents that broke off count in no sum.
+    /// Checks a posting and returns its rank. Postings of broken-off documents count in no sum.
     pub(super) fn posting(&mut self, word: u32, postings: &mut u64) -> Result<u32, &'static str> {
         let row = local(word);
         if row >= self.rows.len() || frequency(word) == 0 {

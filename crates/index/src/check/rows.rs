@@ -1,5 +1,5 @@
-//! Rows: in the order of their operations, with keys that can be read, document vectors that lead to terms, and lengths as those
-//! say.
+//! Checks rows: they are in the order of their operations, and their keys can be read. Document
+//! vectors lead to terms, and lengths match them.
 
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,7 +22,7 @@ pub(super) struct Rows<'a> {
     start: u64,
     table: rows::Rows<'a>,
     units: &'a [AtomicU16],
-    /// Their documents' lengths, the newest first.
+    /// The documents' lengths, newest first.
     lengths: LengthArray<'a>,
 }
 
@@ -45,18 +45,19 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Their documents' lengths, the newest first.
+    /// Returns the documents' lengths, newest first.
     pub(super) fn lengths(&self) -> LengthArray<'a> {
         self.lengths
     }
 
-    /// What the array of lengths says of a row.
+    /// Returns a row's length in the array of lengths.
     fn length(&self, local: u32) -> Option<u16> {
         length_in(&self.lengths, local)
     }
 
-    /// How many tokens of a document count, of which this many were kept, and whose length in a field is said to be `said`. One that was
-    /// given up counts nothing; but in a backup the last row may seem to have died so that died later.
+    /// Returns the number of tokens that count of a document with `kept` kept tokens. `said` is its
+    /// stored length in a field. A document that was given up counts nothing. In a backup, the last
+    /// row may look given up although it died later.
     fn counted(&self, local: u32, said: u16, kept: u32) -> u32 {
         let given_up = !self.row(local).has_lived(local) && said == 0;
         if given_up { 0 } else { kept }
@@ -66,27 +67,28 @@ impl<'a> Rows<'a> {
         self.lengths.len() as u32
     }
 
-    /// The row of a local id that is below `len`.
+    /// Returns the row of a local id below `len`.
     pub(super) fn row(&self, local: u32) -> Row<'a> {
         self.table.row(local)
     }
 
-    /// Where it is; of a packed row where its chunk is.
+    /// Returns the offset of a row, or of a packed row's chunk.
     pub(super) fn place(&self, local: u32) -> u64 {
         self.table.place(local).unwrap_or(self.start)
     }
 
-    /// The tokens of a row.
+    /// Returns the number of tokens of a row.
     pub(super) fn tokens(&self, local: u32) -> u32 {
         self.row(local).tokens(self.length(local).unwrap_or(0))
     }
 
-    /// Whether it is a document's, or was.
+    /// True if the row is or was a document's.
     pub(super) fn is_document(&self, local: u32) -> bool {
         self.row(local).key().kind() != KeyKind::None
     }
 
-    /// The bytes of an explicit key; none of another, or of one that cannot be read.
+    /// Returns the bytes of an explicit key. Returns `None` for other keys, and for one that cannot
+    /// be read.
     pub(super) fn explicit_key(&self, key: RowKey) -> Option<Vec<u8>> {
         match key.kind() {
             KeyKind::Inline { bytes, len } => Some(bytes[..len].to_vec()),
@@ -101,35 +103,35 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// What an array of lengths says of a row.
+/// Returns a row's length in an array of lengths.
 fn length_in(lengths: &LengthArray<'_>, local: u32) -> Option<u16> {
     lengths.get(lengths.len().checked_sub(1 + local as usize)?)
 }
 
-/// What document vectors say of a segment's postings: for each term a sum over its documents, which a list that has the
-/// same documents with the same frequencies has too. None if vectors are not kept.
+/// The digests of a segment's postings by its document vectors: a sum over each term's documents. A
+/// list with equal documents and frequencies has an equal sum. `None` if vectors are not kept.
 pub(super) struct Vectors(Option<Vec<u64>>);
 
 impl Vectors {
-    /// Whether a term's documents add up to `sum`.
+    /// True if a term's documents add up to `sum`.
     pub(super) fn agree(&self, ordinal: u32, sum: u64) -> bool {
         let Some(sums) = &self.0 else { return true };
         sums.get(ordinal as usize).is_some_and(|said| *said == sum)
     }
 
-    /// Whether a term's documents add up to `sum`; what was asked for is gone then.
+    /// True if a term's documents add up to `sum`. Removes the term's sum.
     pub(super) fn take(&mut self, ordinal: u32, sum: u64) -> bool {
         let Some(sums) = &mut self.0 else { return true };
         sums.get_mut(ordinal as usize).is_some_and(|said| std::mem::take(said) == sum)
     }
 
-    /// Whether all terms were asked for.
+    /// True if the sums of all terms were taken.
     pub(super) fn is_empty(&self) -> bool {
         self.0.iter().flatten().all(|sum| *sum == 0)
     }
 }
 
-/// What a posting adds to its term's sum.
+/// Returns the amount that a posting adds to its term's sum.
 pub(super) fn digest(local: u32, frequency: u32) -> u64 {
     let mixed = ((local as u64) << 8 | frequency as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     (mixed ^ mixed >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
@@ -164,12 +166,13 @@ pub(super) fn check(
     Vectors(walk.sums)
 }
 
-/// Whether a segment's lists have the positions of its tokens.
+/// True if a segment's lists have the positions of its tokens.
 pub(super) fn has_positions(part: &Part<'_>, segment: &Segment) -> bool {
     part.geometry.settings.positions && segment.sections.are_packed()
 }
 
-/// Looks at the lengths of documents whose positions were counted in their segment's lists, array by array of lengths.
+/// Checks documents' lengths against the positions counted in their segment's lists, for each array
+/// of lengths.
 pub(super) fn check_counts(
     part: &Part<'_>,
     segment: &Segment,
@@ -190,12 +193,12 @@ pub(super) fn check_counts(
     walk.check_kept(checked);
 }
 
-/// A segment's rows are gone through in order.
+/// A walk through a segment's rows in order.
 struct Walk<'a> {
     segment: &'a Segment,
     rows: Rows<'a>,
     lengths: &'a Lengths<'a>,
-    /// By array of lengths, how many tokens of the current document were kept.
+    /// By array of lengths: the number of kept tokens of the current document.
     counts: Vec<u32>,
     /// One past the sequence number of the last row that came to life.
     sequence: u64,
@@ -203,7 +206,7 @@ struct Walk<'a> {
     newest: u32,
     /// One past its last automatic key.
     number: u64,
-    /// One past the last unit that is taken.
+    /// One past the last unit that is used.
     unit: usize,
     sums: Option<Vec<u64>>,
     tokens: u64,
@@ -211,7 +214,7 @@ struct Walk<'a> {
     kept: Statistics,
     /// The ordinals of the current document.
     ordinals: Vec<u32>,
-    /// Whether its tokens are counted when its lists are gone through.
+    /// True if its tokens are counted during the check of its lists.
     is_counted_later: bool,
 }
 
@@ -240,7 +243,7 @@ impl<'a> Walk<'a> {
     fn row(&mut self, local: u32) -> Verdict {
         let row = self.rows.row(local);
         let key = row.key();
-        // They are searched binary, the dead among them.
+        // A binary search reads sequence numbers, those of dead rows too.
         let before = std::mem::replace(&mut self.newest, row.sequence());
         if before > self.newest {
             return Err("its sequence number is below the one before");
@@ -304,14 +307,14 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Looks at the length of a document's text, of which this many tokens count.
+    /// Checks the length of a document's text, of which `kept` tokens count.
     fn length(&mut self, local: u32, kept: u32) -> Verdict {
         self.kept += Statistics::of(kept);
         let right = self.rows.length(local) == Some(saturated(kept));
         if right { Ok(()) } else { Err("its length is not that of its document") }
     }
 
-    /// Looks at a key; returns the units that it takes.
+    /// Checks a key. Returns the units that it takes.
     fn key(&mut self, key: RowKey, lived: bool) -> Result<u64, &'static str> {
         match key.kind() {
             KeyKind::None => Ok(0),
@@ -348,7 +351,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Looks at where a row without a vector would have it. Packed rows do not say.
+    /// Checks the place of a missing vector. Packed rows have no such place.
     fn no_vector(&mut self, local: u32) -> Result<u64, &'static str> {
         if self.segment.sections.are_packed() {
             return Ok(0);
@@ -361,7 +364,7 @@ impl<'a> Walk<'a> {
         Ok(0)
     }
 
-    /// Reads a document vector, which lies behind those before it; returns the units that it takes.
+    /// Reads a document vector, which lies behind those before it. Returns the units that it takes.
     fn vector(&mut self, local: u32) -> Result<u64, &'static str> {
         let row = self.rows.table.words(local);
         let Some(sums) = &mut self.sums else { return self.no_vector(local) };
@@ -372,6 +375,7 @@ impl<'a> Walk<'a> {
         self.unit = start;
         self.ordinals.clear();
         let mut left = row.tokens();
+        // Each entry takes at least one of the tokens that are left, so that the loop ends.
         while left > 0 {
             let (entry, units) = vector::take(&self.rows.units[self.unit..])
                 .ok_or("its document vector leaves the segment's")?;
@@ -395,7 +399,7 @@ impl<'a> Walk<'a> {
         }
         Ok((self.unit - start) as u64)
     }
-    /// Looks at a row of a delete, or of a document that broke off.
+    /// Checks a row of a delete or of a broken-off document.
     fn no_document(&self, local: u32) -> Verdict {
         let row = self.rows.row(local);
         let is_packed = self.segment.sections.are_packed();
@@ -410,8 +414,9 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Deaths are by operations that there were, and segments that have any say so. For an operation that is in the log yet
-/// the count may be missing: both are stored together, and one may have become durable alone.
+/// Checks that deaths are by operations that exist, and that segments with dead rows count them.
+/// For an operation that is still in the log the count may be missing. Stamp and count are stored
+/// together, and a crash may have kept one alone.
 pub(super) fn check_deaths(
     part: &Part<'_>,
     segments: &[Segment],

@@ -1,4 +1,5 @@
-//! A segment: its slot, its section table, its shape, the checksums of its sections, and then what is in them.
+//! Checks a segment: its slot, its section table, its shape, the checksums of its sections, and
+//! then their contents.
 
 use crate::check::lengths::Lengths;
 use crate::check::rows::Rows;
@@ -11,10 +12,11 @@ use crate::ground::section::{Kind, SECTIONS, Sections};
 use crate::ground::slot::{Entry, Slots};
 use crate::tier::pages::Pages;
 
-/// Tries for a segment that changes while it is looked at.
+/// Number of tries for a segment that changes during its check.
 const TRIES: usize = 4;
 
-/// Looks at the segments one by one, the first of which follows `before`; returns those that can be followed further.
+/// Checks the segments one by one. `before` is the entry of the segment before the first. Returns
+/// those that can be followed further.
 pub(super) fn check_all(
     part: &Part<'_>,
     found: &Found,
@@ -31,7 +33,8 @@ pub(super) fn check_all(
     segments
 }
 
-/// A segment may be merged, or go, while it is looked at: then what was found says nothing.
+/// Checks a segment that may be merged or dropped meanwhile. In that case it discards the findings
+/// and tries again, or gives up.
 fn settled(
     part: &Part<'_>,
     position: Position,
@@ -93,7 +96,7 @@ fn check(
     Ok(segment)
 }
 
-/// Blocks are in the part, so that everything in them can be read.
+/// Checks that blocks are in the part, so that all their contents can be read.
 fn check_blocks(part: &Part<'_>, at: u64, entry: &Entry) -> Result<(), Corrupt> {
     let blocks = [
         (part.layout.long, entry.long_start, entry.long_bytes),
@@ -109,7 +112,7 @@ fn check_blocks(part: &Part<'_>, at: u64, entry: &Entry) -> Result<(), Corrupt> 
     Ok(())
 }
 
-/// This version writes each kind once, and no section over another.
+/// Checks that the table has as many entries as this version writes, and that no sections overlap.
 fn check_table(segment: &Segment, checked: &mut Checked) {
     let at = segment.entry.long_start;
     if segment.entry.sections != SECTIONS as u64 {
@@ -127,7 +130,7 @@ fn check_table(segment: &Segment, checked: &mut Checked) {
     }
 }
 
-/// What a newer segment says is not less than what an older one did.
+/// Checks that the numbers of a newer segment are not below those of an older one.
 fn check_order(at: u64, entry: &Entry, before: Option<Entry>, checked: &mut Checked) {
     let Some(before) = before else { return };
     let falls = entry.base_row < before.row_end
@@ -138,7 +141,7 @@ fn check_order(at: u64, entry: &Entry, before: Option<Entry>, checked: &mut Chec
     }
 }
 
-/// The pages are what they were, but for what may change.
+/// Checks the pages' checksums, apart from words that may change.
 fn check_sums(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     let pages = Pages::of(&segment.entry, &segment.sections);
     if let Err(finding) = pages.look_at_checks(part.region) {
@@ -146,7 +149,7 @@ fn check_sums(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     }
     let sections = Kind::ALL.into_iter().filter(|kind| !segment.is_merged || !kind.is_short_term());
     checked.counts.bytes += sections.map(|kind| segment.sections.get(kind).bytes).sum::<u64>();
-    // The short-term block of a merged segment is another's.
+    // The short-term block of a merged segment may belong to another.
     let short = pages.short().take_while(|_| !segment.is_merged);
     for page in pages.long().chain(short) {
         if let Err(finding) = pages.look_at(part.region, page) {

@@ -1,4 +1,4 @@
-//! Slots: which segments there are, and whether those that there should be are there.
+//! Checks slots: finds the segments, and reports missing ones.
 
 use spirit_mem::Ring;
 
@@ -32,7 +32,7 @@ pub(super) fn check(part: &Part<'_>, checked: &mut Checked) -> Found {
                 Ok(()) => found.newest = Some(entry),
                 Err(finding) => checked.add(finding),
             },
-            // One that lives is looked at with its segment.
+            // The check of a live segment reports its entry.
             Err(finding) if found.live.last().is_none_or(|(last, _)| *last != newest) => {
                 checked.add(finding);
             }
@@ -45,7 +45,8 @@ pub(super) fn check(part: &Part<'_>, checked: &mut Checked) -> Found {
     found
 }
 
-/// The oldest goes first, and the newest comes last.
+/// Checks that live segments are consecutive: the oldest is retired first, and the newest is marked
+/// last.
 fn check_order(
     slots: Slots<'_>,
     live: &[(Position, State)],
@@ -66,7 +67,7 @@ fn check_order(
     }
 }
 
-/// Blocks lie in their partitions, each behind the one that was given out before it.
+/// Checks that blocks lie in their partitions, each behind the block allocated before it.
 pub(super) fn check_blocks(part: &Part<'_>, segments: &[Segment], checked: &mut Checked) {
     let ring = |(start, bytes)| Ring::new(start, bytes, segments.len() * 2);
     let (mut long, mut short) = (ring(part.layout.long), ring(part.layout.short));
@@ -79,7 +80,7 @@ pub(super) fn check_blocks(part: &Part<'_>, segments: &[Segment], checked: &mut 
             }
         };
         restore(&mut long, long_start, long_bytes);
-        // That of a merged segment has been given back.
+        // The short-term block of a merged segment has been given back.
         if !segment.is_merged {
             restore(&mut short, short_start, short_bytes);
         }

@@ -1,4 +1,5 @@
-//! What is found by hash: the terms of a segment that is not merged, and the explicit keys of any.
+//! Checks the data that is found by hash: the terms of segments that are not merged, and the
+//! explicit keys of all.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,7 +13,7 @@ use crate::ground::term::{Term, TermKey};
 use crate::keys;
 use crate::rows::KeyKind;
 
-/// The explicit keys of a segment, each under its hash.
+/// Checks the explicit keys of a segment, each under its hash.
 pub(super) fn check_keys(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     let section = segment.sections.get(Kind::KeyHashes);
     let words = part.words(section.start, section.bytes);
@@ -31,7 +32,8 @@ pub(super) fn check_keys(part: &Part<'_>, segment: &Segment, checked: &mut Check
     }
 }
 
-/// The terms of a segment that is not merged: each with its node, in the order of their hashes.
+/// Checks the terms of a segment that is not merged: each has its node, in the order of their
+/// hashes.
 pub(super) fn check_terms(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     let terms = EngravedTerms::of(part.region, &segment.sections);
     let long_bytes = segment.sections.get(Kind::LongTerms).bytes;
@@ -53,7 +55,7 @@ pub(super) fn check_terms(part: &Part<'_>, segment: &Segment, checked: &mut Chec
     }
 }
 
-/// Entries ascend, and each is what its row's key has as its hash.
+/// Checks that entries ascend, and that each has the hash of its row's key.
 fn check_hashes(
     words: &[AtomicU64],
     start: u64,
@@ -81,7 +83,7 @@ fn is_term(terms: &EngravedTerms<'_>, found: EngravedKey, long_bytes: u64) -> bo
     is_key_of(found.key, &bytes)
 }
 
-/// Whether `key` is a term's, whose bytes are `long` if it is a long one.
+/// True if `key` is a term's key. `long` are the bytes of a long term.
 pub(crate) fn is_key_of(key: TermKey, long: &[u8]) -> bool {
     let (inline, len) = key.inline_bytes();
     let bytes = if key.is_long() { long } else { &inline[..len] };

@@ -1,5 +1,5 @@
-//! Texts: every row in one block after the other, each block where its entry says, what it was, and with texts as long as it
-//! says.
+//! Checks texts. Each row's text is in the next block, or goes on there. Each block lies where its
+//! entry says, has its checksum, and has texts of the lengths that it states.
 
 use crate::check::rows::Rows;
 use crate::check::seen::Segment;
@@ -41,12 +41,12 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     checked.counts.text_bytes += walk.bytes;
 }
 
-/// A segment's texts are gone through in order.
+/// A walk through a segment's texts in order.
 struct Walk<'a> {
     rows: Rows<'a>,
     /// The row whose text comes next.
     next: u32,
-    /// How much of it was there already.
+    /// The number of its bytes that were in earlier blocks.
     skipped: u32,
     /// One past the last word of the block before.
     end: u64,
@@ -68,7 +68,7 @@ impl Walk<'_> {
             let held = block.held(index);
             self.bytes += held as u64;
             self.skipped = block.skipped + held;
-            // A text goes on in the next block, or the next row's begins.
+            // The text goes on in the next block. Otherwise the next row's text begins.
             if self.skipped < block.length(index) {
                 return verdict;
             }

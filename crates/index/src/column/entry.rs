@@ -1,4 +1,4 @@
-//! What the directory of a segment's columns says of each, and where that puts what it has.
+//! The entries of the directory of a segment's columns, and the places that they define.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,22 +8,22 @@ use spirit_kernel::Width;
 use crate::ground::term::FieldId;
 use crate::ground::values::ValueKind;
 
-/// Words before the entries.
+/// Number of words before the entries.
 pub(crate) const HEAD_WORDS: u64 = 1;
-/// Words of an entry.
+/// Number of words of an entry.
 pub(crate) const ENTRY_WORDS: u64 = 4;
 /// Bytes of a row's number in a listed column.
 const LISTED_BYTES: u64 = size_of::<u32>() as u64;
-// As `docs/format-columns-and-texts.md` has them.
+// These values are in `docs/format-columns-and-texts.md`.
 const _: () = assert!(HEAD_WORDS == 1 && ENTRY_WORDS == 4 && LISTED_BYTES == 4);
 const _: () = assert!(ValueKind::Keyword as u8 == 2 && ValueKind::Boolean as u8 == 6);
 
-/// How many columns there are, and how many rows the segment has.
+/// Returns the word with the numbers of columns and of the segment's rows.
 pub(crate) fn head_word(columns: u32, rows: u32) -> u64 {
     columns as u64 | (rows as u64) << 32
 }
 
-/// What a head says.
+/// Returns the numbers of columns and rows in a head.
 pub(crate) fn of_head(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }
@@ -33,35 +33,35 @@ pub(crate) fn of_head(word: u64) -> (u32, u32) {
 pub(crate) struct Entry {
     pub(crate) field: FieldId,
     pub(crate) kind: ValueKind,
-    /// Of each value, less the least; none if all are the same.
+    /// The width of each value, less the least; `None` if all values are equal.
     pub(crate) width: Option<Width>,
-    /// Whether its values are listed with their rows; else there is one for each row.
+    /// True if its values are listed with their rows; otherwise there is one for each row.
     pub(crate) is_listed: bool,
-    /// Rows that have a value.
+    /// Number of rows with a value.
     pub(crate) rows: u32,
-    /// Values.
+    /// Number of values.
     pub(crate) values: u32,
-    /// The first word of what it has, counted from the head.
+    /// The first word of its contents, counted from the head.
     pub(crate) first: u32,
-    /// No value is below this. Lengths of texts are as they are: of those it is 0, whatever the least one is.
+    /// Lower bound of the values. Lengths of texts are stored unchanged: for those it is 0.
     pub(crate) min: u64,
-    /// Nor above this.
+    /// Highest value.
     pub(crate) max: u64,
-    /// Of lengths of texts, all of them together.
+    /// Sum of all lengths of texts.
     pub(crate) tokens: u64,
 }
 
-/// Words of the parts of a column.
+/// Numbers of words of the parts of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// Which rows have a value: a bit for each row, or the number of each value's row.
+    /// The rows with a value: a bit for each row, or the number of each value's row.
     pub(crate) rows: u64,
     /// The values.
     pub(crate) values: u64,
 }
 
 impl Entry {
-    /// The words of what it has in a segment of `rows` rows.
+    /// Returns the words of its contents in a segment of `rows` rows.
     pub(crate) fn parts(&self, rows: u32) -> Parts {
         let packed = |count: u32| (count as u64 * width_bytes(self.width)).div_ceil(8);
         if self.is_listed {
@@ -72,13 +72,13 @@ impl Entry {
         Parts { rows: bits, values: packed(rows) }
     }
 
-    /// One past the last word of what it has.
+    /// Returns one past the last word of its contents.
     pub(crate) fn end(&self, rows: u32) -> u64 {
         let Parts { rows, values } = self.parts(rows);
         self.first as u64 + rows + values
     }
 
-    /// The same column, in the form that takes less room. Rows with several values are listed.
+    /// Returns the column in the form that takes less room. Rows with several values are listed.
     pub(crate) fn in_least_room(self, rows: u32) -> Entry {
         let [dense, listed] = [false, true].map(|is_listed| Entry { is_listed, ..self });
         let is_multi = self.values > self.rows;
@@ -93,7 +93,7 @@ impl Entry {
         [which | (self.rows as u64) << 32, counts, least, self.max]
     }
 
-    /// The entry with these words, if they are one's.
+    /// Parses an entry's words.
     pub(crate) fn from_words(words: &[AtomicU64]) -> Option<Entry> {
         let [which, counts, least, max] = [0, 1, 2, 3].map(|i| words[i].load(Relaxed));
         let kind = ValueKind::from_number((which >> 8) as u8)?;
@@ -114,7 +114,7 @@ impl Entry {
     }
 }
 
-/// The least width of numbers up to `span`; none if there is only 0.
+/// Returns the least width of numbers up to `span`, or `None` if there is only 0.
 pub(crate) fn width_for(span: u64) -> Option<Width> {
     match span {
         0 => None,
@@ -125,18 +125,18 @@ pub(crate) fn width_for(span: u64) -> Option<Width> {
     }
 }
 
-/// Bytes of a value.
+/// Returns the bytes of a value.
 pub(crate) fn width_bytes(width: Option<Width>) -> u64 {
     width.map_or(0, |width| width as u64)
 }
 
-/// The width of this many bytes, if there is one.
+/// Returns the width of this many bytes, if there is one.
 fn width_of(bytes: u8) -> Option<Option<Width>> {
     let widths = [None, Some(Width::One), Some(Width::Two), Some(Width::Four), Some(Width::Eight)];
     widths.into_iter().find(|width| width_bytes(*width) == bytes as u64)
 }
 
-/// Whether numbers up to `span` have room in a width.
+/// True if numbers up to `span` fit in a width.
 pub(crate) fn holds(width: Option<Width>, span: u64) -> bool {
     width_bytes(width_for(span)) <= width_bytes(width)
 }

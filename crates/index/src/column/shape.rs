@@ -1,4 +1,5 @@
-//! Whether columns in the second tier are such as can be: what readers rely on without looking again. Values are not looked at.
+//! The shape of columns in the second tier: the facts that readers rely on without a check. Values
+//! are not checked.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,10 +11,10 @@ use crate::column::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, holds, of_head, width
 use crate::ground::values::ValueKind;
 use crate::rows::lengths::{LENGTH_BYTES, LENGTH_MAX};
 
-/// Why columns are not what they should be, with the offset of what is wrong.
+/// The offset of a fault in columns, and its description.
 pub type Problem = (u64, &'static str);
 
-/// Whether what lies in the `bytes` bytes at `at` is columns of a segment of `rows` rows, and nothing else.
+/// Checks that the `bytes` bytes at `at` are columns of a segment of `rows` rows, and nothing else.
 pub fn check(region: &Region, at: u64, bytes: u64, rows: u64) -> Result<(), Problem> {
     if bytes == 0 {
         return Ok(());
@@ -42,13 +43,13 @@ pub fn check(region: &Region, at: u64, bytes: u64, rows: u64) -> Result<(), Prob
     if whole { Ok(()) } else { Err((at, "they have another size than their directory says")) }
 }
 
-/// Whether a column can be one of lengths of texts: numbers of 8 or 16 bits, one of a row, which are read as they are.
+/// True if a column can have lengths of texts: unshifted numbers of 8 or 16 bits, one a row.
 fn is_of_lengths(entry: &Entry) -> bool {
     let is_read = width_bytes(entry.width) <= LENGTH_BYTES;
     is_read && (1..=LENGTH_MAX as u64).contains(&entry.max) && entry.values == entry.rows
 }
 
-/// Whether a column whose place is `first` can be one of a segment of `rows` rows.
+/// Checks that a column with the place `first` is possible in a segment of `rows` rows.
 fn column(entry: &Entry, rows: u32, first: u64) -> Result<(), &'static str> {
     if entry.kind == ValueKind::Text && !is_of_lengths(entry) {
         return Err("it cannot be one of lengths");

@@ -1,6 +1,7 @@
-//! Writes the columns of a segment, whose values are given twice: first to settle how they are laid out and how much room that
-//! takes, then to be written. Each time those of a field come newest row first, and those of a row in ascending order; fields may
-//! come in any order. Lengths of texts can be written before the rest: block maxima are computed of them.
+//! Writes the columns of a segment. Its values are passed twice: first to plan the layout, then to
+//! be written. Each time the values of a field come newest row first, and those of a row in
+//! ascending order. Fields may come in any order. Lengths of texts can be written before the rest,
+//! because block maxima need them.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -18,10 +19,10 @@ const FIELDS: usize = 1 << u8::BITS;
 /// The index of no row.
 const NO_ROW: u32 = u32::MAX;
 
-/// What columns a segment is going to have.
+/// The columns that a segment is going to have.
 #[derive(Debug)]
 pub(crate) struct Plan {
-    /// By field.
+    /// The columns by field.
     columns: Vec<Option<Planned>>,
 }
 
@@ -32,20 +33,20 @@ struct Planned {
     values: u64,
     min: u64,
     max: u64,
-    /// Of lengths of texts, all of them together.
+    /// Sum of all lengths of texts.
     tokens: u64,
-    /// The row that the last value was of.
+    /// The row of the last value.
     last: u32,
 }
 
 impl Plan {
-    /// Of no values.
+    /// Makes a plan without values.
     pub(crate) fn new() -> Plan {
         Plan { columns: vec![None; FIELDS] }
     }
 
-    /// There is a value, in sortable form, in the row with this index, the newest being 0. What numbers terms have does not
-    /// matter yet.
+    /// Adds a value, in sortable form, of the row with this index, the newest being 0. The numbers
+    /// of terms do not matter yet.
     pub(crate) fn add(&mut self, index: u32, RowValue { field, kind, bits }: RowValue) {
         let min = if kind == ValueKind::Text { 0 } else { u64::MAX };
         let none = Planned { kind, rows: 0, values: 0, min, max: 0, tokens: 0, last: NO_ROW };
@@ -62,7 +63,7 @@ impl Plan {
         }
     }
 
-    /// Settles how much room terms need: a field has at most this many.
+    /// Bounds the room that terms need: a field has at most this many.
     pub(crate) fn bound_terms(&mut self, terms: &[u64; FIELDS]) {
         for (column, terms) in self.columns.iter_mut().zip(terms) {
             if let Some(column) = column.as_mut().filter(|c| c.kind == ValueKind::Keyword) {
@@ -71,12 +72,13 @@ impl Plan {
         }
     }
 
-    /// Whether any value is a term.
+    /// True if any value is a term.
     pub(crate) fn has_terms(&self) -> bool {
         self.columns.iter().flatten().any(|column| column.kind == ValueKind::Keyword)
     }
 
-    /// How the columns of a segment of `rows` rows are laid out; none if there are too many values.
+    /// Returns the layout of the columns of a segment of `rows` rows, or `None` if there are too
+    /// many values.
     pub(crate) fn layout(&self, rows: u32) -> Option<Layout> {
         let count = self.columns.iter().flatten().count() as u64;
         let mut at = HEAD_WORDS + count * ENTRY_WORDS;
@@ -104,7 +106,7 @@ impl Plan {
     }
 }
 
-/// How the columns of a segment are laid out.
+/// The layout of a segment's columns.
 #[derive(Debug)]
 pub(crate) struct Layout {
     rows: u32,
@@ -113,17 +115,18 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Bytes of all of it: none if there are no columns.
+    /// Returns the bytes of the columns, or 0 if there are none.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Whether any value is a term.
+    /// True if any value is a term.
     pub(crate) fn has_terms(&self) -> bool {
         self.entries.iter().any(|entry| entry.kind == ValueKind::Keyword)
     }
 
-    /// Begins to write the columns at `at`, where there is room for them: lengths of texts can be written.
+    /// Begins to write the columns at `at`, where there is room for them. Lengths of texts can be
+    /// written then.
     pub(crate) fn begin<'a>(&self, region: &'a Region, at: u64) -> ColumnWriter<'a> {
         let words: &[AtomicU64] = region.view(Span::new(at, self.bytes / WORD));
         words.iter().for_each(|word| word.store(0, Relaxed));
@@ -131,8 +134,8 @@ impl Layout {
         self.writer(region, at, |entry| entry)
     }
 
-    /// Goes on with columns that were [begun](Self::begin): all but lengths of texts can be written. Values that are terms are places in
-    /// `order`.
+    /// Continues columns that were [begun](Self::begin). All values but lengths of texts can be
+    /// written then. Values that are terms are places in `order`.
     pub(crate) fn go_on<'a>(
         &self,
         region: &'a Region,
@@ -161,7 +164,8 @@ impl Layout {
     }
 }
 
-/// What lies between the least and the highest value of a column of terms is all terms of its field.
+/// Returns the entry with the bounds of its terms: all terms between the least and the highest are
+/// the field's.
 fn with_terms_of(entry: Entry, order: TermOrder<'_>) -> Entry {
     if entry.kind != ValueKind::Keyword {
         return entry;
@@ -171,21 +175,21 @@ fn with_terms_of(entry: Entry, order: TermOrder<'_>) -> Entry {
     Entry { min: terms.start as u64, max: max as u64, ..entry }
 }
 
-/// Columns that are being written.
+/// The writer of planned columns.
 pub(crate) struct ColumnWriter<'a> {
-    /// By field.
+    /// The columns by field.
     columns: Vec<Option<Writing<'a>>>,
 }
 
 #[derive(Clone)]
 struct Writing<'a> {
     entry: Entry,
-    /// The bits of rows that have a value.
+    /// The bits of rows with a value.
     bits: &'a [AtomicU64],
     /// The numbers of rows whose values are listed.
     numbers: &'a [AtomicU32],
     values: &'a [AtomicU64],
-    /// Values written.
+    /// Number of values written.
     written: usize,
 }
 

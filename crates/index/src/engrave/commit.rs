@@ -1,9 +1,10 @@
-//! Commit: readers of an engraved segment go to the second tier, and the DRAM copy is given back after its last reader: the paper's
-//! pointer update (§4.7).
+//! Commit: readers of an engraved segment move to the second tier, and the DRAM copy is freed after
+//! its last reader has left. This is the paper's pointer update (§4.7).
 //!
-//! The descriptor's words are stored one by one, and a reader may find some of them old and some new: both copies say the same, and
-//! both stay until that reader has left. Packed lists have a place of their own instead; so what leads to a list, its entry
-//! in the DRAM dictionary, is changed too, one by one: of each a single word, which says itself what it leads to.
+//! The descriptor's words are stored one by one, so a reader may find some old and some new. This
+//! is harmless: both copies have equal contents and stay until that reader has left. Packed lists
+//! have other places than raw ones. So the segment's entries in the DRAM dictionary are changed
+//! too, one by one. One word of an entry leads to its list and says whether the list is packed.
 
 use crate::form::packed_terms;
 use crate::ground::ids::{Partition, SegmentId, State};
@@ -27,20 +28,21 @@ pub fn commit(memory: &Memory, id: SegmentId) {
 /// Leads the segment's entries in the DRAM dictionary to its packed lists.
 fn lead_entries(memory: &Memory, descriptor: Descriptor<'_>) {
     if descriptor.term_map() == 0 {
-        // They are being shed: readers that still use them have the DRAM copy.
+        // The entries are being shed. Readers that still use them have the DRAM copy.
         return;
     }
     let region = memory.region();
     let Some(terms) = packed_terms::of_descriptor(region, descriptor) else { return };
-    // Entries neither move nor go meanwhile.
+    // While the writer is held, entries neither move nor leave.
     let _writer = memory.dictionary();
     let dictionary = Dictionary::new(region, memory.geometry());
     let mut cursor = terms.cursor(0);
+    // Each step moves the cursor one term on, so that the loop ends with the last term.
     while let Some((field, bytes, entry)) = cursor.term() {
         let term = Term::new(field, bytes);
         let found = term.and_then(|term| dictionary.find(term, term.key.hash()));
         if let Some(entries) = found.map(|id| dictionary.entries(id))
-            // Those that the dictionary does not cover any more may be gone.
+            // Entries outside the dictionary's coverage may be gone.
             && let Some(index) = entries.rfind(region, entry.segment)
         {
             entries.view(region).lead_to_packed(index, entry);

@@ -1,7 +1,9 @@
-//! The document vectors of a segment, inverted: by term, where it is in each of its documents, newest document first.
+//! The inversion of a segment's document vectors: each term's positions in its documents, newest
+//! document first.
 //!
-//! Two passes over the vectors, some rows at a time: how often each term occurs, then each position to its place. It takes four bytes a token and
-//! a term, beyond the cap, for as long as the segment's lists are being packed.
+//! It makes two passes over the vectors, some rows at a time. The first counts each term's
+//! positions. The second puts each position in its place. Inversion takes four bytes a token and a
+//! term, beyond the cap, while the segment's lists are packed.
 
 use crate::ground::posting::{FREQUENCY_MAX, frequency, local};
 use crate::lists::packed::writer::PositionsOf;
@@ -9,33 +11,34 @@ use crate::rows::vector::Entry;
 use crate::rows::{KeyKind, RowWords};
 use crate::snapshot::Segment;
 
-/// Rows of one step.
+/// Number of rows of one step.
 const ROWS: u32 = 4096;
 
-/// Positions on their way, or there.
+/// The positions of a segment's terms, complete or being gathered.
 #[derive(Debug)]
 pub(crate) struct Inversion {
-    /// By ordinal: how often the term occurs; then where its next position goes; then where its positions end.
+    /// By ordinal: the number of positions in the first pass. In the second: the place of the next
+    /// position, and at its end the end of the positions.
     ends: Vec<u32>,
     positions: Vec<u32>,
-    /// Rows of this pass that are done, and whether it is the second.
+    /// Number of rows that this pass has done. The next field is true in the second pass.
     done: u32,
     is_counted: bool,
 }
 
 impl Inversion {
-    /// For a segment of this many terms.
+    /// Makes the inversion of a segment of this many terms.
     pub(crate) fn new(terms: u32) -> Inversion {
         let ends = vec![0; terms as usize];
         Inversion { ends, positions: Vec::new(), done: 0, is_counted: false }
     }
 
-    /// Looks at some rows; says whether all positions are there.
+    /// Reads some rows. Returns true if all positions are in place.
     pub(crate) fn advance(&mut self, segment: &Segment<'_>) -> bool {
         let rows = segment.rows();
         let end = rows.min(self.done + ROWS);
         for row in self.done..end {
-            // Lists begin with the newest.
+            // Lists begin with the newest document.
             self.row(segment, rows - 1 - row);
         }
         self.done = end;
@@ -71,7 +74,7 @@ impl Inversion {
         self.positions = vec![0; next as usize];
     }
 
-    /// The positions of a term.
+    /// Returns the positions of a term.
     pub(crate) fn of<'i>(&'i self, segment: &'i Segment<'i>, ordinal: u32) -> TermPositions<'i> {
         let ordinal = ordinal as usize;
         let first = ordinal.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -85,13 +88,14 @@ fn entries<'a>(segment: &Segment<'a>, row: RowWords<'a>) -> impl Iterator<Item =
     segment.vectors().entries(row.vector(), if is_document { row.tokens() } else { 0 })
 }
 
-/// The positions of a term, of one posting after the other.
+/// The positions of a term, posting by posting.
 pub(crate) struct TermPositions<'i> {
     segment: &'i Segment<'i>,
     ordinal: u32,
-    /// Those of the postings that are left.
+    /// The positions of the postings that are left.
     positions: &'i [u32],
-    /// Of a posting that is no document's, which nobody asks for.
+    /// The positions of a posting without a document. They are arbitrary, since no reader asks for
+    /// them.
     unknown: Vec<u32>,
 }
 

@@ -1,5 +1,6 @@
-//! Stored keys of a segment whose document vectors do not come along: each in units of its own, one behind the other. The
-//! [rows](crate::engrave::row_packer) that lead there count their units the same way.
+//! The stored keys of a segment that is engraved without document vectors. They lie one behind the
+//! other, each in its own units. The [rows](crate::engrave::row_packer) that lead to them count
+//! units in this way too.
 
 use spirit_door::Site;
 
@@ -10,12 +11,12 @@ use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::Segment;
 use crate::tier::Nvm;
 
-/// Bytes that the stored keys among these take at most: whole words.
+/// Returns an upper bound of the bytes that the stored keys among `keys` take, in whole words.
 pub(crate) fn bytes(keys: impl Iterator<Item = RowKey>) -> u64 {
     keys.map(units).sum::<u64>().next_multiple_of(4) * 2
 }
 
-/// Units that a key takes, if it is stored.
+/// Returns the units that a key takes, or 0 if it is not stored.
 pub(crate) fn units(key: RowKey) -> u64 {
     match key.kind() {
         KeyKind::Stored { len, .. } => len.div_ceil(2) as u64,
@@ -23,7 +24,7 @@ pub(crate) fn units(key: RowKey) -> u64 {
     }
 }
 
-/// Writes the stored keys among these to the section of vectors.
+/// Writes the stored keys among `keys` to the section of vectors.
 pub(crate) fn write(
     memory: &Memory,
     nvm: &Nvm,

@@ -1,4 +1,4 @@
-//! Documents' lengths, a byte each, where all are that short.
+//! Document lengths of one byte each, in segments where all are that short.
 
 use spirit_door::Site;
 
@@ -9,7 +9,7 @@ use crate::rows::lengths::{LengthArray, length_bytes, short_length_bytes};
 use crate::snapshot::Segment;
 use crate::tier::Nvm;
 
-/// Bytes that the lengths of a segment take, if its lists are packed or not.
+/// Returns the bytes that a segment's lengths take. `packs` is true if its lists are packed.
 pub(crate) fn bytes(segment: &Segment<'_>, packs: bool) -> u64 {
     let rows = segment.rows() as u64;
     let is_short = |lengths: LengthArray<'_>| {
@@ -20,7 +20,8 @@ pub(crate) fn bytes(segment: &Segment<'_>, packs: bool) -> u64 {
     if are_short { short_length_bytes(rows) } else { length_bytes(rows) }
 }
 
-/// Writes the lengths of a segment to their section if they are a byte each there; others are copied.
+/// Writes a segment's lengths to their section if they take one byte each there. Longer ones are
+/// copied elsewhere.
 pub(crate) fn write(memory: &Memory, nvm: &Nvm, section: Section, segment: &Segment<'_>) {
     let Some(lengths) = segment.lengths() else { return };
     if section.bytes >= length_bytes(lengths.len() as u64) {

@@ -1,4 +1,5 @@
-//! Packs the lists of a segment while it is engraved, and says where each is: see [`packed`](crate::lists::packed).
+//! Packs the lists of a segment while it is engraved, and records the place of each: see
+//! [`packed`](crate::lists::packed).
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,37 +18,38 @@ use crate::terms::dictionary::{Dictionary, TermId};
 use crate::terms::entries::{ALONE, Entry, PACKED};
 use crate::tier::Nvm;
 
-/// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
+/// Prefetch distance in terms: a term's newest entry is prefetched this many terms ahead, and its
+/// record twice as many.
 const AHEAD: usize = 12;
 
 /// Larger segments stay raw: an offset this large would collide with the `PACKED` flag.
 pub(crate) const LIST_BYTES_MAX: u64 = PACKED as u64 * 4;
 
-/// Lists on their way into the second tier.
+/// The packed lists of a segment on their way to the second tier.
 #[derive(Debug)]
 pub(crate) struct ListPacker {
     id: SegmentId,
-    /// Where terms are in their documents, if that is kept.
+    /// The terms' positions in their documents, if positions are kept.
     positions: Option<Inversion>,
-    /// Words that are packed and not written yet, and how many are written.
+    /// Packed words that are not written yet, and the number of words that are.
     words: Vec<u32>,
     written: u64,
 }
 
 impl ListPacker {
-    /// For a segment of this many terms.
+    /// Makes the packer of a segment of this many terms.
     pub(crate) fn new(memory: &Memory, id: SegmentId, terms: u32) -> ListPacker {
         let positions = memory.geometry().settings.positions.then(|| Inversion::new(terms));
         ListPacker { id, positions, words: vec![0; PACKED_FIRST as usize], written: 0 }
     }
 
-    /// Makes ready; says whether it is.
+    /// Prepares the positions, step by step. Returns true if they are ready.
     pub(crate) fn prepare(&mut self, memory: &Memory) -> bool {
         let segment = segment(memory, self.id);
         self.positions.as_mut().is_none_or(|positions| positions.advance(&segment))
     }
 
-    /// Packs the list of the term with this ordinal, whose entry this is. Returns what its entry will be.
+    /// Packs the list of the term with this ordinal and entry. Returns the term's new entry.
     pub(crate) fn pack(&mut self, memory: &Memory, ordinal: u32, entry: Entry) -> Entry {
         let segment = segment(memory, self.id);
         let mut positions = self.positions.as_ref().map(|all| all.of(&segment, ordinal));
@@ -65,7 +67,7 @@ impl ListPacker {
         Entry { payload: PACKED | (self.written + at as u64) as u32, ..entry }
     }
 
-    /// Writes what is packed to the section that begins at `start`.
+    /// Writes the packed words to the section that begins at `start`.
     pub(crate) fn write(&mut self, memory: &Memory, nvm: &Nvm, start: u64) {
         if self.words.is_empty() {
             return;
@@ -79,13 +81,13 @@ impl ListPacker {
         self.words.clear();
     }
 
-    /// Bytes that are written.
+    /// Returns the number of bytes written.
     pub(crate) fn bytes(&self) -> u64 {
         self.written * 4
     }
 }
 
-/// Where the only posting of a term is: its position, or the place of its positions.
+/// Returns the position of a term's only posting, or the place of its positions if it has several.
 fn place_alone(
     posting: u32,
     positions: &mut dyn PositionsOf,
@@ -102,7 +104,8 @@ fn segment(memory: &Memory, id: SegmentId) -> Segment<'_> {
     Snapshot::of_role(memory, u64::MAX).of(id)
 }
 
-/// Bytes that the packed lists of a segment take at most, whose ordinals are numbered in `map`.
+/// Returns an upper bound of the bytes that a segment's packed lists take. `map` has the numbers of
+/// its ordinals.
 pub(crate) fn bytes_max(memory: &Memory, id: SegmentId, map: Span<AtomicU32>) -> u64 {
     let region = memory.region();
     let dictionary = Dictionary::new(region, memory.geometry());
@@ -128,14 +131,14 @@ pub(crate) fn bytes_max(memory: &Memory, id: SegmentId, map: Span<AtomicU32>) ->
     (words * 4).next_multiple_of(8)
 }
 
-/// How many positions a segment with this many postings has at most, and the bits of the largest number that they are
-/// written as.
+/// Returns two upper bounds for a segment with this many postings. The first is the number of its
+/// positions. The second is the bits of the largest number written for a position.
 fn positions_max(segment: &Segment<'_>, postings: u64) -> (u64, u32) {
     let tokens = |local| segment.vector_row(local).tokens();
     let rows = (0..segment.rows()).map(tokens);
     let (sum, longest) =
         rows.fold((0, 0), |(sum, longest), tokens| (sum + tokens as u64, tokens.max(longest)));
-    // Postings of what broke off have some that nobody counted.
+    // Postings of broken-off documents may have positions that nothing counted.
     let unknown = postings.saturating_sub(segment.descriptor().posting_count());
     let longest = longest.max(FREQUENCY_MAX);
     (sum + unknown * FREQUENCY_MAX as u64, u32::BITS - longest.leading_zeros())

@@ -1,5 +1,5 @@
-//! Engraves the [order](crate::terms::term_order) of a segment's terms, a few at a time: as it was flushed, but that numbers are those of
-//! nodes.
+//! Engraves the [order](crate::terms::term_order) of a segment's terms, some terms at a time. It is
+//! a copy of the flushed order, but its numbers are those of nodes.
 
 use spirit_door::Site;
 use spirit_mem::Region;
@@ -8,10 +8,10 @@ use crate::ground::section::{Kind, Section, Sections};
 use crate::terms::term_order::{Leads, TermOrder, head_of, order_bytes, places};
 use crate::tier::Nvm;
 
-/// Terms of one step; an even number, so that each begins with a whole word.
+/// Number of terms of one step. It is even, so that each step begins with a whole word.
 const GROUP: usize = 8192;
 
-/// The order of a segment's terms on its way into the second tier.
+/// The order of a segment's terms on its way to the second tier.
 #[derive(Debug)]
 pub(crate) struct OrderEngraver {
     /// The node of each ordinal that has one.
@@ -20,7 +20,8 @@ pub(crate) struct OrderEngraver {
 }
 
 impl OrderEngraver {
-    /// For a segment of this many terms, whose nodes are of these ordinals.
+    /// Makes the engraver of the order of `terms` terms. `ordinals` yields the ordinal of each
+    /// node.
     pub(crate) fn new(terms: usize, ordinals: impl Iterator<Item = u32>) -> OrderEngraver {
         let mut nodes = vec![0; terms];
         for (node, ordinal) in (0..).zip(ordinals) {
@@ -29,7 +30,8 @@ impl OrderEngraver {
         OrderEngraver { nodes, written: 0 }
     }
 
-    /// Writes some of `order`, which is in DRAM; says whether all is written. Then the section ends where it does.
+    /// Writes some of `order`, which is in DRAM. Returns true if all is written. The section is cut
+    /// to the order's size.
     pub(crate) fn advance(
         &mut self,
         region: &Region,

@@ -1,5 +1,6 @@
-//! Engraves the terms of a segment whose lists are packed, and the lists, a few at a time: first lists, in the order of ordinals, as the
-//! terms' records lie in the DRAM dictionary; then terms, in the order of their bytes, each with where its list is by then.
+//! Engraves the packed lists of a segment and the terms that lead to them, some at a time. Lists
+//! come first, in the order of ordinals, in which the terms' records lie in the DRAM dictionary.
+//! Terms follow, in the order of their bytes, each with the place of its list.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,29 +20,29 @@ use crate::terms::packed_terms::writer::PackedTermsWriter;
 use crate::terms::term_order::TermOrder;
 use crate::tier::Nvm;
 
-/// Terms of one step.
+/// Number of terms of one step.
 const GROUP: usize = 1024;
-/// How many terms before its turn a term's record is asked for.
+/// Prefetch distance of a term's record, in terms.
 const AHEAD: usize = 12;
 
-/// The terms of a segment, and their lists, on their way into the second tier.
+/// The terms of a segment, and their lists, on their way to the second tier.
 #[derive(Debug)]
 pub(crate) struct PackedTermEngraver {
     segment: SegmentId,
     /// The dictionary's number of each ordinal.
     map: Span<AtomicU32>,
     packer: ListPacker,
-    /// What leads to the lists of the first ordinals, which are packed.
+    /// The new entries of the first ordinals, whose lists are packed.
     entries: Vec<Entry>,
     lists_are_written: bool,
     writer: PackedTermsWriter,
-    /// Terms that the writer has, and bytes of them that are written.
+    /// Number of terms that the writer has, and number of their bytes that are written.
     next: usize,
     written: u64,
 }
 
 impl PackedTermEngraver {
-    /// For the segment whose ordinals are numbered in `map`.
+    /// Makes the engraver of a segment. `map` has the numbers of its ordinals.
     pub(crate) fn new(
         memory: &Memory,
         segment: SegmentId,
@@ -59,8 +60,8 @@ impl PackedTermEngraver {
         }
     }
 
-    /// Writes some lists or terms; says whether all are written. Then the sections end where they do. `order` is that of the terms in
-    /// DRAM.
+    /// Writes some lists or terms. Returns true if all are written. The sections are then cut to
+    /// their contents. `order` is the order of the terms in DRAM.
     pub(crate) fn advance(
         &mut self,
         memory: &Memory,

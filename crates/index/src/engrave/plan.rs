@@ -1,4 +1,5 @@
-//! Where a segment's copy goes: a block in each ring, its sections in them, and the pieces that are copied as they are.
+//! The places of a segment's copy: a block in each ring, the sections in it, and the pieces that
+//! are copied unchanged.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -26,7 +27,7 @@ use crate::tier::Nvm;
 use crate::tier::pages::check_bytes;
 
 impl Engrave {
-    /// Takes a block in each ring, and divides them.
+    /// Takes a block in each ring and divides it into sections.
     pub(super) fn plan(&mut self, memory: &Memory, nvm: &Nvm) -> Result<(), FlushStop> {
         if !nvm.has_slot(self.id.position(), memory.reclaimed()) {
             return Err(FlushStop::HeapFull);
@@ -44,11 +45,11 @@ impl Engrave {
             let kinds = kinds.filter(|(kind, _)| kind.is_short_term() == short);
             kinds.map(|(_, bytes)| bytes.next_multiple_of(64)).sum()
         };
-        // Blocks are whole pages, so that a page is one segment's.
+        // Blocks are whole pages, so that each page belongs to one segment.
         let short = padded(true).next_multiple_of(PAGE).max(PAGE);
         let contents = table + padded(false);
         let pages = (contents + short).div_ceil(PAGE);
-        // With those of their own pages.
+        // The checks cover their own pages too.
         let checks = check_bytes(pages + pages / 512 + 2);
         let long = (contents + checks).next_multiple_of(PAGE);
         let start =
@@ -70,7 +71,7 @@ impl Engrave {
         Ok(())
     }
 
-    /// What this process writes it need not read again.
+    /// Marks the blocks as proved: this process writes them and need not check them.
     fn mark_proved(&self, memory: &Memory) {
         let Some(proved) = memory.region().proved() else { return };
         for (start, bytes) in [self.long, self.short] {
@@ -78,7 +79,8 @@ impl Engrave {
         }
     }
 
-    /// Bytes of each section, or what it takes at most: what that leaves is given back.
+    /// Returns the bytes of each section, or an upper bound of them. Space that is left over is
+    /// given back later.
     fn sizes(&self, memory: &Memory, packed_bytes: u64) -> [u64; SECTIONS] {
         let (geometry, segment, packs) = (memory.geometry(), self.segment(memory), self.packs);
         let FreshCounts { rows, terms, unit_end, long_bytes, .. } = self.counts;
@@ -96,18 +98,18 @@ impl Engrave {
             Kind::Lengths => length_engraver::bytes(&segment, packs),
             Kind::Columns => segment.all_columns().map_or(0, |columns| columns.bytes()),
             Kind::TextIndex => texts.0,
-            // If nothing can be compressed.
+            // Upper bound for texts that cannot be compressed.
             Kind::Texts => texts.1,
             Kind::Deaths if packs => stamp_bytes(rows as u64),
             Kind::PackedLists if packs => packed_bytes,
             Kind::PackedTerms if packs => {
-                // What is not counted as bytes of long terms are short ones.
+                // Terms beyond those counted in `long_bytes` are short.
                 let bytes = terms * INLINE_BYTES_MAX as u64 + long_bytes;
                 PackedTermsWriter::bytes_max(terms, bytes).next_multiple_of(8)
             }
-            // How many pages there are shows when all else is written.
+            // The number of pages is known once all else is written.
             Kind::Deaths | Kind::PackedLists | Kind::PackedTerms | Kind::PageChecks => 0,
-            // Packed lists, and terms that lead to them, are instead of these.
+            // Packed lists, and terms that lead to them, replace these sections.
             Kind::Postings
             | Kind::Nodes
             | Kind::TermKeys
@@ -147,7 +149,7 @@ impl Engrave {
         self.add_pieces(columns.start, descriptor.columns(), columns.bytes);
     }
 
-    /// The chunks behind a directory lie one behind the other in the copy.
+    /// Adds the chunks behind a directory. They are consecutive in the copy.
     fn add_chunks(&mut self, memory: &Memory, kind: Kind, directory: u64, chunk_bytes: u64) {
         let section = self.sections.get(kind);
         let chunks = section.bytes.div_ceil(chunk_bytes);

@@ -10,25 +10,25 @@ use crate::rows::{KEY_APART, KeyKind, RowKey};
 use crate::snapshot::Segment;
 use crate::tier::Nvm;
 
-/// Rows of one step.
+/// Number of rows of one step.
 const ROWS: u32 = 1 << 16;
 
-/// Rows on their way into the second tier.
+/// The packed rows of a segment on their way to the second tier.
 #[derive(Debug)]
 pub(crate) struct RowPacker {
     rows: u32,
-    /// Rows of a chunk, as a power of two.
+    /// Number of rows of a chunk, as a power of two.
     shift: u32,
     heads: Vec<Head>,
-    /// Chunks that are written, and their bytes.
+    /// Number of chunks that are written, and number of their bytes.
     done: usize,
     written: u64,
-    /// Units of the stored keys among their rows.
+    /// Units of the stored keys in the rows done so far.
     units: u32,
 }
 
 impl RowPacker {
-    /// For the rows of a segment that takes no more.
+    /// Makes the packer of a segment that takes no more rows.
     pub(crate) fn new(memory: &Memory, segment: &Segment<'_>) -> RowPacker {
         let (rows, shift) = (segment.rows(), memory.geometry().row_shift);
         let (mut heads, mut units, mut chunk) = (Vec::new(), 0, Vec::new());
@@ -39,7 +39,7 @@ impl RowPacker {
         RowPacker { rows, shift, heads, done: 0, written: 0, units: 0 }
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes that the packed rows take.
     pub(crate) fn bytes(&self) -> u64 {
         let of_chunk = |(chunk, head): (usize, &Head)| head.chunk_words(self.rows_in(chunk)) * 8;
         self.heads.iter().enumerate().map(of_chunk).sum()
@@ -53,7 +53,8 @@ impl RowPacker {
         (self.rows - self.first_row(chunk)).min(1 << self.shift)
     }
 
-    /// Writes some of them, what leads there, and the death stamps that there are; says whether all is written.
+    /// Writes some chunks of rows, their directory entries, and the rows' death stamps so far.
+    /// Returns true if all are written.
     pub(crate) fn advance(
         &mut self,
         memory: &Memory,
@@ -66,6 +67,7 @@ impl RowPacker {
         let end = self.heads.len().min(self.done + (ROWS >> self.shift).max(1) as usize);
         let (from, at) = (self.done, rows.start + self.written);
         let (mut words, mut places, mut chunk) = (Vec::new(), Vec::new(), Vec::new());
+        // Invariant: chunks before `index` are in `words`, and `units` counts their stored keys.
         for index in from..end {
             let first = self.first_row(index);
             gather(segment, first, first + self.rows_in(index), &mut self.units, &mut chunk);
@@ -95,7 +97,8 @@ fn stamp(segment: &Segment<'_>, local: u32) -> u32 {
     if local < segment.rows() { segment.row_table().row(local).death() } else { 0 }
 }
 
-/// What rows say, with their stored keys behind the first `units` of those that lie apart.
+/// Gathers the fields of rows. Stored keys lie apart: they get the places behind the first `units`
+/// units.
 fn gather(segment: &Segment<'_>, first: u32, end: u32, units: &mut u32, out: &mut Vec<Fields>) {
     let lengths = segment.lengths();
     let count = lengths.map_or(0, |lengths| lengths.len());

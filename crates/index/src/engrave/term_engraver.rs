@@ -1,5 +1,6 @@
-//! Engraves the terms of a segment, a few at a time: they are gathered from the DRAM dictionary by ordinal, as their records lie,
-//! and written in the order of their hashes, in which they are [merged](crate::merge).
+//! Engraves the terms of a segment, some at a time. It gathers them from the DRAM dictionary by
+//! ordinal, the order of their records. Then it writes them in the order of their hashes, in which
+//! they are [merged](crate::merge).
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
@@ -19,40 +20,42 @@ use crate::terms::dictionary::{Dictionary, TermId};
 use crate::terms::entries::Entry;
 use crate::tier::Nvm;
 
-/// Terms of one step.
+/// Number of terms of one step.
 const GROUP: usize = 1024;
-/// How many terms before its turn a term's newest entry is asked for; its record is as many before that.
+/// Prefetch distance in terms: a term's newest entry is prefetched this many terms ahead, and its
+/// record twice as many.
 const AHEAD: usize = 12;
 
-/// What is written of a term.
+/// The facts about a term that are written.
 #[derive(Clone, Copy, Debug)]
 struct Gathered {
     key: TermKey,
-    /// Where a long term's bytes begin among those gathered.
+    /// Offset of a long term's bytes in the gathered bytes.
     long: usize,
     ordinal: u32,
     entry: Entry,
 }
 
-/// The terms of a segment on their way into the second tier.
+/// The terms of a segment on their way to the second tier.
 #[derive(Debug)]
 pub(crate) struct TermEngraver {
     segment: SegmentId,
     /// The dictionary's number of each ordinal.
     map: Span<AtomicU32>,
-    /// Ordinals that are gathered.
+    /// The next ordinal to gather.
     next: usize,
     terms: Vec<Gathered>,
     longs: Vec<u8>,
-    /// Low half of each term's hash (high), its place among those gathered (low): ascending once all are.
+    /// A word per term: the low half of its hash (high half), and its index in `terms` (low half).
+    /// Ascending once all are gathered.
     order: Vec<u64>,
-    /// How many of them are written, and bytes of long ones.
+    /// Number of terms written, and number of bytes of long terms written.
     written: usize,
     long_at: u64,
 }
 
 impl TermEngraver {
-    /// For the segment whose ordinals are numbered in `map`.
+    /// Makes the engraver of a segment. `map` has the numbers of its ordinals.
     pub(crate) fn new(segment: SegmentId, map: Span<AtomicU32>) -> TermEngraver {
         let count = map.len() as usize;
         TermEngraver {
@@ -67,8 +70,9 @@ impl TermEngraver {
         }
     }
 
-    /// Gathers or writes some terms; says whether all are written. Then the sections end where they do: there may be fewer
-    /// than there was room for, since terms whose only document broke off have no postings.
+    /// Gathers or writes some terms. Returns true if all are written. The sections are then cut to
+    /// their contents. They may be smaller than planned, since terms whose only document was broken
+    /// off have no postings.
     pub(crate) fn advance(&mut self, memory: &Memory, nvm: &Nvm, sections: &mut Sections) -> bool {
         if self.next < self.map.len() as usize {
             self.gather(memory);
@@ -84,7 +88,7 @@ impl TermEngraver {
         false
     }
 
-    /// What comes next, when all are written: which of them comes where in the order of their bytes.
+    /// Returns the engraver of the terms' order by bytes. All terms are written.
     pub(crate) fn into_order(self) -> OrderEngraver {
         let ordinals = self.order.iter().map(|word| self.terms[*word as u32 as usize].ordinal);
         OrderEngraver::new(self.map.len() as usize, ordinals)
@@ -151,8 +155,8 @@ impl TermEngraver {
     }
 }
 
-/// Calls `found` with those of a segment's ordinals that have postings, each with the number and the entry that the DRAM dictionary has
-/// of its term. `map` has the numbers.
+/// Calls `found` with each of the segment's ordinals in `ordinals` that has postings. It passes the
+/// term's number and its entry, both from the DRAM dictionary. `map` has the numbers.
 pub(crate) fn each_entry(
     memory: &Memory,
     segment: SegmentId,

@@ -1,5 +1,5 @@
-//! Engraves the texts of a segment, a few blocks at a time: they are [compressed](crate::form::text_block) into their section, and
-//! get their [index](crate::form::text_index).
+//! Engraves the texts of a segment, some blocks at a time. It [compresses](crate::form::text_block)
+//! them into their section and writes their [index](crate::form::text_index).
 
 use spirit_door::Site;
 
@@ -10,23 +10,23 @@ use crate::memory::Memory;
 use crate::rows::texts::Texts;
 use crate::tier::Nvm;
 
-/// Bytes of texts that a step compresses: more by a block at most.
+/// Bytes of text that a step compresses. It may exceed this by one block.
 const STEP_BYTES: usize = 128 << 10;
 
-/// The texts of a segment on their way into the second tier.
+/// The texts of a segment on their way to the second tier.
 #[derive(Debug)]
 pub(crate) struct TextEngraver {
     cutter: Cutter,
-    /// Blocks that are written.
+    /// Number of blocks written.
     blocks: u64,
-    /// Bytes of the section that are written.
+    /// Number of bytes of the section written.
     bytes: u64,
     packer: Packer,
     raw: Vec<u8>,
     padded: Vec<u8>,
 }
 
-/// Bytes of the index of these texts, and the most that their section takes.
+/// Returns the bytes of the texts' index, and an upper bound of the bytes of their section.
 pub(crate) fn sizes(texts: Texts<'_>, rows: u32) -> (u64, u64) {
     let mut cutter = Cutter::new(rows);
     let (mut blocks, mut bytes) = (0, 0);
@@ -38,7 +38,7 @@ pub(crate) fn sizes(texts: Texts<'_>, rows: u32) -> (u64, u64) {
 }
 
 impl TextEngraver {
-    /// For a segment of this many rows.
+    /// Makes the engraver of a segment of this many rows.
     pub(crate) fn new(rows: u32) -> TextEngraver {
         TextEngraver {
             cutter: Cutter::new(rows),
@@ -50,7 +50,7 @@ impl TextEngraver {
         }
     }
 
-    /// Writes some blocks and their entries; says how many bytes the section has when all are written.
+    /// Writes some blocks and their entries. Returns the section's bytes once all are written.
     pub(crate) fn advance(
         &mut self,
         memory: &Memory,
@@ -63,6 +63,7 @@ impl TextEngraver {
         let (mut entries, mut done) = (Vec::new(), 0);
         let mut is_last = false;
         self.padded.clear();
+        // Each step packs at least one block or ends, so that the loop ends after `STEP_BYTES`.
         while done < STEP_BYTES && !is_last {
             match self.pack(texts) {
                 Some((entry, raw_bytes)) => {
@@ -82,7 +83,8 @@ impl TextEngraver {
         is_last.then_some(self.bytes)
     }
 
-    /// Compresses the next block, behind those of this step; returns its entry and its bytes before.
+    /// Compresses the next block behind those of this step. Returns its entry and its uncompressed
+    /// bytes.
     fn pack(&mut self, texts: Texts<'_>) -> Option<(TextEntry, usize)> {
         let length = |row| texts.place(row).bytes;
         let cut = self.cutter.next(length)?;

@@ -1,4 +1,4 @@
-//! Where what a flush makes of a segment lies: one block in the long-term partition.
+//! The arrays that a flush makes of a segment. They lie in one block of the long-term partition.
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
@@ -12,7 +12,7 @@ use crate::memory::Memory;
 use crate::rows::lengths::{LENGTH_BYTES, LengthArray};
 use crate::terms::term_order::order_bytes;
 
-/// Each array begins at a line.
+/// Alignment of each array: a cache line.
 const LINE_BYTES: u64 = 64;
 
 /// The arrays of one segment.
@@ -20,9 +20,9 @@ const LINE_BYTES: u64 = 64;
 pub(super) struct Arrays {
     /// The dictionary's number of each ordinal.
     pub(super) term_map: Span<AtomicU32>,
-    /// The documents' lengths, the newest first.
+    /// The documents' lengths, newest first.
     pub(super) lengths: Span<AtomicU16>,
-    /// Offset of the order of its terms.
+    /// Offset of the order of the segment's terms.
     pub(super) order: u64,
     /// Posting arrays.
     pub(super) postings: Span<AtomicU32>,
@@ -31,7 +31,7 @@ pub(super) struct Arrays {
 }
 
 impl Arrays {
-    /// The lengths of the documents in a field.
+    /// Returns the documents' lengths in a field.
     pub(super) fn lengths_of<'a>(&self, region: &'a Region, field: FieldId) -> LengthArray<'a> {
         match (field, self.columns) {
             (FieldId::TEXT, _) => LengthArray::new(region.view(self.lengths)),
@@ -40,8 +40,8 @@ impl Arrays {
         }
     }
 
-    /// Those of a segment with `posting_words` words of posting arrays and this many bytes of columns, or `None` while there is
-    /// no room.
+    /// Allocates the arrays of a segment with `posting_words` words of posting arrays and
+    /// `column_bytes` bytes of columns. Returns `None` while there is no room.
     pub(super) fn allocate(
         memory: &Memory,
         owner: SegmentId,

@@ -1,5 +1,5 @@
-//! The values of a segment that is being flushed, as [columns](crate::column) want them: newest row first, in sortable form, those of
-//! one field ascending.
+//! The values of a segment under flush, in the form that [columns](crate::column) take. The newest
+//! row comes first. Values are in sortable form, and those of one field ascend.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -13,7 +13,7 @@ use crate::rows::record_places::RecordPlaces;
 use crate::terms::term_order::TermOrder;
 use crate::terms::term_sorter::TermSorter;
 
-/// Where the values are.
+/// The values' places in a fresh segment.
 pub(super) struct FreshValues<'a> {
     extent: Extent<'a>,
     places: RecordPlaces<'a>,
@@ -31,7 +31,7 @@ impl<'a> FreshValues<'a> {
         FreshValues { extent, places, rows }
     }
 
-    /// How their columns are laid out, if there are any. The segment has this many terms.
+    /// Returns the layout of the columns, if there are any. The segment has `terms` terms.
     pub(super) fn layout(&self, terms: u32) -> Option<Box<Layout>> {
         if self.places.is_empty() {
             return None;
@@ -45,7 +45,7 @@ impl<'a> FreshValues<'a> {
         (layout.bytes() > 0).then(|| Box::new(layout))
     }
 
-    /// How many terms with postings each field has.
+    /// Counts the terms with postings of each field.
     fn terms_of_fields(&self, terms: u32) -> [u64; 256] {
         let mut counts = [0; 256];
         for ordinal in 0..terms {
@@ -56,7 +56,7 @@ impl<'a> FreshValues<'a> {
         counts
     }
 
-    /// Begins the columns at `at`: writes the lengths of fields of text.
+    /// Begins the columns at `at` and writes the lengths of text fields.
     pub(super) fn begin(&self, memory: &Memory, layout: &Layout, at: u64) {
         let mut writer = layout.begin(memory.region(), at);
         self.each(
@@ -69,7 +69,8 @@ impl<'a> FreshValues<'a> {
         );
     }
 
-    /// Writes the rest of the columns, at the first of these places; `sorter` has written the order of terms, which is at the other one, last.
+    /// Writes the rest of the columns at `at`. Call it after `sorter` has written the order of
+    /// terms, at `order`.
     pub(super) fn write(
         &self,
         memory: &Memory,
@@ -89,7 +90,8 @@ impl<'a> FreshValues<'a> {
         });
     }
 
-    /// Goes through the values of all rows. `place` says where a term is that has an ordinal.
+    /// Calls `act` with the values of all rows, newest row first. `place` maps an ordinal to its
+    /// term's place in the order of terms.
     fn each(&self, place: impl Fn(u64) -> u64, mut act: impl FnMut(u32, RowValue)) {
         let mut row = Vec::new();
         for (index, local) in (0..self.rows).rev().enumerate() {
@@ -99,6 +101,7 @@ impl<'a> FreshValues<'a> {
             }
             let mut values = Values::new(self.extent.area().get(first as usize..).unwrap_or(&[]));
             row.clear();
+            // Each step consumes words of the record, so that the loop ends with the record.
             while let Some(value) = values.next() {
                 let bits = match value.kind {
                     ValueKind::Keyword => place(value.bits),
@@ -108,7 +111,7 @@ impl<'a> FreshValues<'a> {
                     }
                     kind => kind.sortable(value.bits),
                 };
-                // A row that was given up has texts of no length.
+                // An abandoned row has texts of length 0.
                 if value.kind != ValueKind::Text || bits > 0 {
                     row.push(RowValue { bits, ..value });
                 }

@@ -1,4 +1,5 @@
-//! The terms of an engraved segment that is not merged, in the order of their nodes: by the low halves of their hashes.
+//! The terms of an engraved segment that is not merged. They are in the order of their nodes: by
+//! the low halves of their hashes.
 //!
 //! | section | |
 //! |---|---|
@@ -16,7 +17,7 @@ use crate::form::node::Nodes;
 use crate::ground::section::{Kind, Sections};
 use crate::ground::term::{Term, TermKey};
 
-/// Bytes of a term's key in the second tier: the key, and where a long term's bytes are.
+/// Bytes of a term's key in the second tier: the key, and the place of a long term's bytes.
 pub(crate) const TERM_KEY_BYTES: u64 = 24;
 const _: () = assert!(TERM_KEY_BYTES == size_of::<TermKey>() as u64 + 8);
 /// Bytes of a term's hash.
@@ -26,18 +27,18 @@ pub(crate) const TERM_HASH_BYTES: u64 = 4;
 #[derive(Clone, Copy)]
 pub(crate) struct EngravedKey {
     pub(crate) key: TermKey,
-    /// Where a long term's bytes begin in their section.
+    /// Offset of a long term's bytes in their section.
     long: u64,
 }
 
 impl EngravedKey {
-    /// Where a long term's bytes end in their section, filled up to whole words.
+    /// Returns the end of a long term's bytes in their section, filled up to whole words.
     pub(crate) fn long_end(&self) -> Option<u64> {
         self.long.checked_add((self.key.len() as u64).next_multiple_of(8))
     }
 }
 
-/// The terms.
+/// The terms of an engraved segment that is not merged.
 #[derive(Clone, Copy)]
 pub(crate) struct EngravedTerms<'a> {
     region: &'a Region,
@@ -49,7 +50,7 @@ pub(crate) struct EngravedTerms<'a> {
 }
 
 impl<'a> EngravedTerms<'a> {
-    /// Those of the segment with these sections, whose sizes have been looked at.
+    /// Returns the terms of the segment with these sections, whose sizes have been checked.
     pub(crate) fn of(region: &'a Region, sections: &Sections) -> EngravedTerms<'a> {
         let nodes = Nodes::of(region, sections);
         let keys = sections.get(Kind::TermKeys);
@@ -65,37 +66,37 @@ impl<'a> EngravedTerms<'a> {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of terms.
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
 
-    /// The low half of a term's hash: what a bucket is chosen by.
+    /// Returns the low half of a term's hash, which chooses its bucket.
     #[inline]
     pub(crate) fn hash(&self, index: usize) -> u64 {
         self.hashes[index].load(Relaxed) as u64
     }
 
-    /// A term's key.
+    /// Returns a term's key.
     #[inline]
     pub(crate) fn key(&self, index: usize) -> EngravedKey {
         let [low, high, long] = self.keys[index].each_ref().map(|word| word.load(Relaxed));
         EngravedKey { key: TermKey { low, high }, long }
     }
 
-    /// Asks for a term's key and node.
+    /// Prefetches a term's key and node.
     #[inline]
     pub(crate) fn prefetch(&self, index: usize) {
         prefetch(&self.keys[index]);
         self.nodes.prefetch(index);
     }
 
-    /// Where that lies.
+    /// Returns the offset of a term's key.
     pub(crate) fn key_place(&self, index: usize) -> u64 {
         self.keys_start + index as u64 * TERM_KEY_BYTES
     }
 
-    /// The bytes of a long term; none of a short one, whose key holds them.
+    /// Reads the bytes of a long term, or none of a short one, whose key holds them.
     #[inline]
     pub(crate) fn long_bytes(&self, key: EngravedKey, out: &mut Vec<u8>) {
         out.clear();
@@ -107,7 +108,7 @@ impl<'a> EngravedTerms<'a> {
         }
     }
 
-    /// Where a term is.
+    /// Returns the index of a term.
     pub(crate) fn find(&self, term: Term<'_>, hash: u64) -> Option<usize> {
         let wanted = hash as u32;
         let first = self.hashes.partition_point(|hash| hash.load(Relaxed) < wanted);
@@ -118,7 +119,7 @@ impl<'a> EngravedTerms<'a> {
         })
     }
 
-    /// Whether a long term has these bytes, as many as its key says.
+    /// True if a long term has these bytes. Their number matches its key.
     fn has_bytes(&self, key: EngravedKey, bytes: &[u8]) -> bool {
         let at = self.longs_start + key.long;
         let stored = self.region.get(Span::<AtomicU8>::new(at, bytes.len() as u64));
@@ -127,7 +128,7 @@ impl<'a> EngravedTerms<'a> {
     }
 }
 
-/// Bytes of the hashes of this many terms: whole words.
+/// Returns the bytes of the hashes of this many terms, in whole words.
 pub(crate) fn hash_bytes(terms: u64) -> u64 {
     (terms * TERM_HASH_BYTES).next_multiple_of(8)
 }

@@ -1,9 +1,9 @@
-//! The list of fields that documents have, in two slots behind the root. Its contents are up to the crate that makes schemas;
-//! here it is bytes.
+//! The list of the documents' fields, in two slots behind the root. The crate that makes schemas
+//! defines its contents; here it is bytes.
 //!
-//! A list goes into the slot of the older one, and is durable before anything names a field that it adds; the newest valid
-//! one wins. So a cut while a list is written leaves the one before, and nothing yet knows of what that misses. It only
-//! grows, and is written when it does.
+//! A new list goes into the slot of the older one. It is durable before anything names a field that
+//! it adds. The newest valid list wins. A cut during a write leaves the previous list, and nothing
+//! names a field that this list lacks. The list only grows, and is written when it does.
 //!
 //! | word of a slot | |
 //! |---|---|
@@ -11,8 +11,9 @@
 //! | 1 | generation: counts the lists ever written |
 //! | 2 .. | the list, filled up to whole words with zeros |
 //!
-//! The checksum goes over all of it, itself taken as zero. The root names the generation before
-//! any document has a field that it adds, so a start distinguishes a damaged list from one that was never written.
+//! The checksum covers the whole slot, with itself taken as zero. The root names the generation
+//! before any document has a field that it adds. So a start distinguishes a damaged list from one
+//! that was never written.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,19 +25,19 @@ use crate::ground::corrupt::{Corrupt, checksum};
 use crate::ground::layout::{FIELD_LIST_BYTES as SLOT_BYTES, ROOT_BYTES};
 
 const HEADER_WORDS: usize = 2;
-/// The longest list.
+/// Largest number of bytes of a list.
 pub const LIST_BYTES_MAX: u64 = SLOT_BYTES - HEADER_WORDS as u64 * 8;
 
-/// A list.
+/// A list of fields.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldList {
-    /// Counts the lists ever written; 0: none was.
+    /// Number of lists ever written; 0 if none was.
     pub generation: u64,
-    /// What was written.
+    /// The bytes of the list.
     pub bytes: Vec<u8>,
 }
 
-/// What a slot holds.
+/// The state of a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Slot {
     Empty,
@@ -44,7 +45,9 @@ enum Slot {
     Whole(FieldList),
 }
 
-/// The newest list of `region`, which begins as the file does and goes up to [`PARTS_START`](crate::ground::layout::PARTS_START); `generation_min` is what the root says.
+/// Reads the newest list of `region`. The region begins like the file and reaches up to
+/// [`PARTS_START`](crate::ground::layout::PARTS_START). `generation_min` is the generation in the
+/// root.
 pub fn read(region: &Region, generation_min: u64) -> Result<FieldList, Corrupt> {
     let slots = [0, 1].map(|slot| read_slot(region, slot));
     let whole = slots.into_iter().filter_map(|slot| match slot {
@@ -59,14 +62,15 @@ pub fn read(region: &Region, generation_min: u64) -> Result<FieldList, Corrupt> 
     Ok(newest)
 }
 
-/// The generation of the newest list, which may be being written: two loads.
+/// Returns the generation of the newest list, with two loads. This list may still be in the middle
+/// of a write.
 #[inline]
 pub fn newest(region: &Region) -> u64 {
     let generation = |slot| words(region, slot)[1].load(Relaxed);
     generation(0).max(generation(1))
 }
 
-/// Where the list of a generation lies.
+/// Returns the offset of a generation's list.
 fn place(generation: u64) -> u64 {
     ROOT_BYTES + generation % 2 * SLOT_BYTES
 }
@@ -99,7 +103,8 @@ fn check_of(len: usize, generation: u64, list: &[u64]) -> u32 {
     checksum(checksum(0, &[len as u64, generation]), list)
 }
 
-/// Writes a list, whose generation is one more than the newest's; durable on return, unless the door says that a sync failed.
+/// Writes a list, whose generation is one more than the newest's. It is durable on return, unless
+/// the door reports a failed sync.
 ///
 /// # Panics
 /// If it is longer than [`LIST_BYTES_MAX`].
@@ -120,12 +125,12 @@ pub fn write(region: &Region, door: &Door, list: &FieldList) {
     door.fence(Site::FieldsFence, region);
 }
 
-/// Whether a slot holds neither a list nor nothing: one was torn while it was written, or is damaged.
+/// True if a slot is neither empty nor whole: a write to it was torn, or it is damaged.
 pub fn is_torn(region: &Region) -> bool {
     [0, 1].into_iter().any(|slot| read_slot(region, slot) == Slot::Torn)
 }
 
-/// What is wrong with either slot, though the other one may do.
+/// Returns the faults of both slots, even if the other slot suffices.
 pub fn check(region: &Region, generation_min: u64) -> Vec<Corrupt> {
     let mut findings = Vec::new();
     let mut note =

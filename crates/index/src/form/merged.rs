@@ -1,8 +1,9 @@
-//! The merged segment: the dictionary in the second tier, from a term to its newest node (paper §4.9).
+//! The merged segment: the dictionary in the second tier, from a term to its newest node (paper
+//! §4.9).
 //!
 //! | partition | |
 //! |---|---|
-//! | count | log2 of the buckets in use (low half) and a checksum of that (high half); 0: there is no dictionary yet |
+//! | count | log2 of the buckets (low half), its checksum (high half); 0: no dictionary yet |
 //! | buckets | a word each: the first record of a chain |
 //! | lines | records of 64 bytes, and the bytes of long terms |
 //!
@@ -13,21 +14,28 @@
 //! | 2, 3 | key |
 //! | 4 | line of a long term's bytes (low half), checksum of key and line (high half) |
 //!
-//! Every change is one word: a record enters its chain behind those of lower hashes, leaves by the word before it, and a merged
-//! segment moves the head. So there are no tombstones. A word that leads to a record is its line plus one (low half; 0: none)
-//! and a checksum of that (high half). So a word of zeros was never stored: it does not pass for one that leads nowhere.
+//! Every change is one word. A record enters its chain behind those of lower hashes, and leaves it
+//! by the word before it. A merged segment moves the head. So no tombstones are needed.
+//!
+//! A word that leads to a record has its line plus one in the low half, or 0 for none. The high
+//! half is a checksum of that. A word of zeros was never stored: it does not pass for one that
+//! leads nowhere.
 //!
 //! # Growth
-//! The highest bits of a hash choose the bucket, and each chain is in the order of hashes. So the records of a finer bucket stand
-//! side by side in the chain of the coarser one, and *no record moves* when the buckets become more:
+//! The highest bits of a hash choose the bucket, and each chain is in the order of hashes. So the
+//! records of a finer bucket are side by side in the chain of the coarser one. *No record moves*
+//! when buckets are added:
 //!
-//! 1. Each bucket of a new array leads to the first record that it has in the old chains. Fence.
-//! 2. The count says that the new array is in use. The fence of the merge's links makes that durable before a record enters.
-//! 3. Once all readers of the old array have left, each chain is *cut* behind its last record, where it still leads into the next
-//!    bucket's. Until then, and after a crash before it, lookups read past their bucket's records and find the same.
+//! 1. Each bucket of a new array leads to its first record in the old chains. Fence.
+//! 2. The count says that the new array is in use. The fence of the merge's links makes that
+//!    durable before a record enters.
+//! 3. Once all readers of the old array have left, each chain is *cut* behind its last record. An
+//!    uncut chain leads on to the next bucket's records. Until then, and after a crash before it,
+//!    lookups read past their bucket's records. Their results do not change.
 //!
-//! A record that is taken out of a chain that was not cut is still led to from the bucket before. So its line is not used again
-//! before the cuts are durable. (Split-ordered lists keep their order for the same reason; here it is that of the merge.)
+//! A record that leaves a chain before the cut is still reachable from the bucket before. So its
+//! line is not reused before the cuts are durable. (Split-ordered lists keep their order for this
+//! reason too; here it is the order of the merge.)
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -42,24 +50,25 @@ use crate::ground::term::{Term, TermKey};
 
 /// Bytes of a record.
 pub const RECORD_BYTES: u64 = 64;
-/// Records of a chain that are looked at: more there are not, unless the chain was damaged into a ring.
+/// Largest number of records of a chain that are read. A longer chain was damaged into a ring.
 pub(crate) const CHAIN_MAX: usize = 4096;
 
-/// Where fewer terms than this fall on a page of buckets, pages are not mapped for their sake.
+/// Pages of buckets are mapped in advance if at least this many terms fall on each page.
 const TERMS_A_PAGE: u64 = 4;
 
 const _: () = assert!(RECORD_BYTES == size_of::<Line>() as u64);
 
-/// A word that leads nowhere: that of no line.
+/// A word that leads nowhere. No line has it.
 pub(crate) const NOWHERE: u64 = 0x8C28_B28A_0000_0000;
 
-/// A word that leads to a record.
+/// Returns the word that leads to a record.
 pub(crate) fn chain_word(line: u32) -> u64 {
     let next = line as u64 + 1;
     next | (checksum(0, &[next]) as u64) << 32
 }
 
-/// The line in a word that leads to a record; an error if the word is not one that was stored.
+/// Returns the line in a word that leads to a record. An error means that the word was never
+/// stored.
 pub(crate) fn chained(word: u64) -> Result<Option<u32>, ()> {
     match (word as u32).checked_sub(1) {
         None if word == NOWHERE => Ok(None),
@@ -68,12 +77,13 @@ pub(crate) fn chained(word: u64) -> Result<Option<u32>, ()> {
     }
 }
 
-/// The word that says that 2^`bits` buckets are in use.
+/// Returns the word for a count of 2^`bits` buckets in use.
 pub(crate) fn count_word(bits: u32) -> u64 {
     bits as u64 | (checksum(0, &[bits as u64]) as u64) << 32
 }
 
-/// log2 of the buckets in use of a dictionary that is laid out so, once there is one; an error if no such count was stored.
+/// Returns log2 of the buckets in use of the dictionary of `layout`, or `None` before there is one.
+/// An error means that no such count was stored.
 pub(crate) fn bucket_bits(region: &Region, layout: &NvmLayout) -> Result<Option<u32>, ()> {
     let (first, last) = layout.bucket_bits;
     match region.view(layout.bucket_count)[0].load(Acquire) {
@@ -85,7 +95,8 @@ pub(crate) fn bucket_bits(region: &Region, layout: &NvmLayout) -> Result<Option<
     }
 }
 
-/// Looks at the count of buckets in use; `is_needed`: some segment's terms are found by the dictionary.
+/// Checks the count of buckets in use. `is_needed` is true if the dictionary has terms of some
+/// segment.
 pub(crate) fn check_count(
     region: &Region,
     layout: &NvmLayout,
@@ -100,12 +111,12 @@ pub(crate) fn check_count(
     }
 }
 
-/// The merged dictionary, as its readers see it: made after they have loaded which segments are merged, so that it is of the
-/// buckets that these are in, or newer ones.
+/// The merged dictionary, as its readers see it. A reader makes it after it has loaded which
+/// segments are merged. So it has the buckets that these segments are in, or newer ones.
 #[derive(Clone, Copy)]
 pub struct Merged<'a> {
     region: &'a Region,
-    /// False before the first merge: then no bucket was ever written.
+    /// False before the first merge: no bucket was ever written.
     is_made: bool,
     bits: u32,
     buckets: &'a [AtomicU64],
@@ -115,7 +126,8 @@ pub struct Merged<'a> {
 }
 
 impl<'a> Merged<'a> {
-    /// The dictionary of `layout`. A damaged count, which a start refuses, is taken for none.
+    /// Returns the dictionary of `layout`. A damaged count is taken for no dictionary; a start
+    /// refuses such a file.
     pub fn new(region: &'a Region, layout: &NvmLayout) -> Merged<'a> {
         match bucket_bits(region, layout).ok().flatten() {
             Some(bits) => Merged::of_buckets(region, layout, bits),
@@ -126,7 +138,7 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// The one whose buckets are the array of 2^`bits`.
+    /// Returns the dictionary whose buckets are the array of 2^`bits`.
     pub(crate) fn of_buckets(region: &'a Region, layout: &NvmLayout, bits: u32) -> Merged<'a> {
         let buckets = layout.bucket_array(bits);
         Merged {
@@ -145,64 +157,65 @@ impl<'a> Merged<'a> {
         self.is_made
     }
 
-    /// How many buckets are in use.
+    /// Returns the number of buckets in use.
     pub fn buckets(&self) -> usize {
         self.buckets.len()
     }
 
-    /// log2 of that.
+    /// Returns log2 of the number of buckets.
     pub(crate) fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// Those that lead anywhere: few of them do, in a tier that has room yet.
+    /// Yields the buckets that lead to records. While the tier has free room, few buckets do.
     pub(crate) fn used_buckets(&self) -> impl Iterator<Item = usize> + use<'a> {
         let buckets = self.buckets.iter().enumerate();
         buckets.filter(|(_, word)| word.load(Relaxed) != NOWHERE).map(|(bucket, _)| bucket)
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub fn lines(&self) -> usize {
         self.lines.len()
     }
 
-    /// The bucket of a hash: the highest bits of its low half.
+    /// Returns the bucket of a hash: the highest bits of its low half.
     pub(crate) fn bucket(&self, hash: u64) -> usize {
         ((hash as u32 as u64) << self.bits >> 32) as usize
     }
 
-    /// The least low half of a hash that is in `bucket`.
+    /// Returns the least low half of a hash in `bucket`.
     pub(crate) fn first_hash(&self, bucket: usize) -> u64 {
         (bucket as u64) << 32 >> self.bits
     }
 
-    /// Where the word of a bucket lies.
+    /// Returns the offset of a bucket's word.
     pub(crate) fn bucket_place(&self, bucket: usize) -> u64 {
         self.buckets_start + bucket as u64 * 8
     }
 
-    /// The word of a bucket.
+    /// Returns the word of a bucket.
     pub(crate) fn bucket_word(&self, bucket: usize) -> u64 {
         self.buckets[bucket].load(Relaxed)
     }
 
-    /// True if a record is sound and of another bucket: the chain was not cut there.
+    /// True if a record is sound and belongs to another bucket. The chain was not cut there.
     pub(crate) fn is_foreign(&self, bucket: usize, line: u32) -> bool {
         self.bucket(self.key(line).hash()) != bucket && self.is_sound(line)
     }
 
-    /// The records of a bucket, as [`chain`](Self::chain) has them.
+    /// Yields the records of a bucket, in the form of [`chain`](Self::chain).
     pub(crate) fn records(&self, bucket: usize) -> impl Iterator<Item = (u64, u32)> + use<'a> {
         let merged = *self;
         self.chain(bucket).take_while(move |(_, line)| !merged.is_foreign(bucket, *line))
     }
 
-    /// Where a new record of this hash enters its chain: the offset of the word before it, and the word that it leads on by.
+    /// Finds the place in the chain for a new record of this hash. Returns the offset of the word
+    /// before it, and the word that it leads on by.
     pub(crate) fn gap(&self, hash: u64) -> (u64, u64) {
         let bucket = self.bucket(hash);
         let mut at = self.bucket_place(bucket);
         for (_, line) in self.chain(bucket) {
-            // Also where the chain was not cut: readers of coarser buckets go on there.
+            // Stop also where the chain was not cut: readers of coarser buckets go on there.
             if self.key(line).hash() as u32 > hash as u32 || self.is_foreign(bucket, line) {
                 return (at, chain_word(line));
             }
@@ -211,8 +224,9 @@ impl<'a> Merged<'a> {
         (at, NOWHERE)
     }
 
-    /// The words along a bucket's chain, from the bucket's own on: the offset of each and the line that it leads to.
-    /// Ends where a word is not one that was stored, and notes that. A chain that was not cut goes on with the next bucket's records.
+    /// Yields the words along a bucket's chain, from the bucket's own on: the offset of each, and
+    /// the line that it leads to. Ends at a word that was never stored, and notes that. A chain
+    /// that was not cut continues with the next bucket's records.
     pub(crate) fn chain(&self, bucket: usize) -> impl Iterator<Item = (u64, u32)> + use<'a> {
         let merged = *self;
         let mut at = merged.bucket_place(bucket);
@@ -236,8 +250,8 @@ impl<'a> Merged<'a> {
         .take(CHAIN_MAX)
     }
 
-    /// Maps the pages of the buckets of these hashes, if there are enough of them: many pages at a time, which takes a fraction of
-    /// what the faults of one by one do.
+    /// Maps the pages of the buckets of these hashes, if enough terms fall on each page. Mapping
+    /// many pages at once takes a fraction of the time of single faults.
     pub(crate) fn map_buckets(&self, hashes: std::ops::RangeInclusive<u64>, count: usize) {
         let [first, last] =
             [hashes.start(), hashes.end()].map(|hash| self.bucket_place(self.bucket(*hash)) / PAGE);
@@ -247,15 +261,16 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Asks for the bucket of a hash.
+    /// Prefetches the bucket of a hash.
     pub(crate) fn prefetch_bucket(&self, hash: u64) {
         prefetch(&self.buckets[self.bucket(hash)]);
     }
 
-    /// Asks for the record that the search for `hash` compares first. The bucket should be there.
+    /// Prefetches the record that the search for `hash` compares first. Its bucket should be in the
+    /// cache.
     pub(crate) fn prefetch(&self, hash: u64) {
         let word = self.buckets[self.bucket(hash)].load(Relaxed);
-        // Nothing is read by it, so it matters little whether the word is one that was stored.
+        // The word only guides a prefetch, so it needs no check.
         if let Some(line) =
             (word as u32).checked_sub(1).and_then(|line| self.lines.get(line as usize))
         {
@@ -263,14 +278,14 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// Asks for a record, if there is such a line.
+    /// Prefetches a record, if there is such a line.
     pub(crate) fn prefetch_record(&self, line: u32) {
         if let Some(line) = self.lines.get(line as usize) {
             prefetch(line);
         }
     }
 
-    /// Where a record lies.
+    /// Returns the offset of a record.
     pub(crate) fn place(&self, line: u32) -> u64 {
         self.lines_start + line as u64 * RECORD_BYTES
     }
@@ -279,12 +294,13 @@ impl<'a> Merged<'a> {
         self.lines[line as usize].pair(word).load(Relaxed)
     }
 
-    /// The key of a record, if there is such a line.
+    /// Returns the key of the record at `line`, which must exist.
     pub fn key(&self, line: u32) -> TermKey {
         TermKey { low: self.word(line, 2), high: self.word(line, 3) }
     }
 
-    /// The lines that a long term's bytes take: the first, and how many. None if they are no lines.
+    /// Returns the lines of a long term's bytes: the first, and their number. Returns `None` if
+    /// they are out of range.
     pub(crate) fn apart(&self, line: u32) -> Option<(u32, u32)> {
         let key = self.key(line);
         let (first, lines) = (self.word(line, 4) as u32, long_lines(key.len()));
@@ -292,14 +308,15 @@ impl<'a> Merged<'a> {
         (key.is_long() && fits).then_some((first, lines))
     }
 
-    /// Whether a record is what was stored there.
+    /// True if a record is what was stored there.
     pub(crate) fn is_sound(&self, line: u32) -> bool {
         let words = [self.word(line, 2), self.word(line, 3), self.word(line, 4) & 0xFFFF_FFFF];
         checksum(0, &words) == (self.word(line, 4) >> 32) as u32
             && self.key(line).is_long() == self.apart(line).is_some()
     }
 
-    /// The key of the record at `line`, and where its term's bytes are if it is a long one. None if that is no record.
+    /// Returns the key of the record at `line`, and the place of its term's bytes if it is a long
+    /// one. Returns `None` if that is no sound record.
     pub(crate) fn term(&self, line: u32) -> Option<(TermKey, Span<AtomicU8>)> {
         if line as usize >= self.lines.len() || !self.is_sound(line) {
             return None;
@@ -310,7 +327,7 @@ impl<'a> Merged<'a> {
         Some((key, Span::new(start, len)))
     }
 
-    /// The bytes of a record's term if it is a long one; else none.
+    /// Reads the bytes of a record's term if it is a long one; otherwise none.
     pub fn long_bytes(&self, line: u32, out: &mut Vec<u8>) {
         out.clear();
         if let Some((first, lines)) = self.apart(line) {
@@ -319,12 +336,13 @@ impl<'a> Merged<'a> {
         }
     }
 
-    /// The term's newest node.
+    /// Returns the link to the term's newest node.
     pub fn head(&self, line: u32) -> Link {
         Link(self.lines[line as usize].pair(1).load(Acquire))
     }
 
-    /// The record of a term. A damaged one that it passes might be the term's.
+    /// Finds the record of a term. It skips damaged records and notes them: one of them may be the
+    /// term's.
     pub fn find(&self, term: Term<'_>, hash: u64) -> Option<u32> {
         self.chain(self.bucket(hash)).map(|(_, line)| line).find(|line| {
             self.is_known(*line)
@@ -333,7 +351,7 @@ impl<'a> Merged<'a> {
         })
     }
 
-    /// True if a record is what was stored there; notes it if it is not.
+    /// True if a record is what was stored there. Notes the damage otherwise.
     pub(crate) fn is_known(&self, line: u32) -> bool {
         let is_sound = self.is_sound(line);
         if !is_sound {
@@ -347,7 +365,7 @@ impl<'a> Merged<'a> {
         damage::note(self.region, Corrupt { what: "merged dictionary", at, why });
     }
 
-    /// Whether the term of a record is a long one with these bytes, as many as its key says.
+    /// True if the record's term is a long one with these bytes. Their number matches its key.
     fn has_bytes(&self, line: u32, bytes: &[u8]) -> bool {
         self.apart(line).is_some_and(|(first, _)| {
             let stored = Span::<AtomicU8>::new(self.place(first), bytes.len() as u64);
@@ -355,8 +373,8 @@ impl<'a> Merged<'a> {
         })
     }
 
-    /// The node that a link of the term with `key` leads to, and the link to its next older one; nothing if it is not
-    /// what was stored there, which is noted.
+    /// Returns the node that a link of the term with `key` leads to, and the link to the next older
+    /// one. Returns `None`, and notes the damage, if no such node was stored there.
     pub(crate) fn follow(&self, link: Link, key: TermKey) -> Option<(Node, Link)> {
         let node = Node::read(self.region, link.place())
             .filter(|node| node.segment.position() == link.position() && node.is_of(key));
@@ -364,7 +382,7 @@ impl<'a> Merged<'a> {
             self.note(link.place(), "a link leads here, where no node of its term is");
             return None;
         };
-        // Chains go back in time: one that does not was damaged, and may be a ring.
+        // Chains go back in time. One that does not was damaged, and may be a ring.
         if node.link.is_none() || node.link.position() < link.position() {
             return Some((node, node.link));
         }
@@ -373,12 +391,12 @@ impl<'a> Merged<'a> {
     }
 }
 
-/// Lines that a long term's bytes take.
+/// Returns the number of lines that a long term's bytes take.
 pub(crate) fn long_lines(bytes: usize) -> u32 {
     bytes.div_ceil(RECORD_BYTES as usize) as u32
 }
 
-/// The words of a record but for the chain's and the head.
+/// Returns the words of a record behind its chain word and head.
 pub(crate) fn record_words(key: TermKey, long: u32) -> [u64; 3] {
     let check = checksum(0, &[key.low, key.high, long as u64]);
     [key.low, key.high, long as u64 | (check as u64) << 32]

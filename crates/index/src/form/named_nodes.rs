@@ -1,5 +1,5 @@
-//! The nodes of an engraved segment with the terms that they are of, wherever the terms' bytes are: in the segment's own table until
-//! it is merged, then in the merged dictionary.
+//! The nodes of an engraved segment, with their terms. The terms' bytes are in the segment's own
+//! table until it is merged, then in the merged dictionary.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
@@ -18,14 +18,15 @@ use crate::ground::term::{FieldId, TermBuffer, TermKey};
 pub(crate) struct NamedNodes<'a> {
     region: &'a Region,
     count: u64,
-    /// Where nodes, term keys and the bytes of long terms begin.
+    /// Offsets of the nodes, the term keys and the bytes of long terms.
     starts: [u64; 3],
-    /// Where the terms are, if the segment is merged.
+    /// The merged dictionary, if the segment is merged.
     merged: Option<Merged<'a>>,
 }
 
 impl<'a> NamedNodes<'a> {
-    /// This many nodes, which begin, as term keys and the bytes of long terms do, at `starts`.
+    /// Makes the view of `count` nodes. `starts` has the offsets of nodes, term keys and the bytes
+    /// of long terms.
     pub(crate) fn new(
         region: &'a Region,
         count: u64,
@@ -35,13 +36,14 @@ impl<'a> NamedNodes<'a> {
         NamedNodes { region, count, starts, merged }
     }
 
-    /// A node by its number; none if there is none of that number.
+    /// Returns a node by its number, if there is one.
     pub(crate) fn node(&self, number: u32) -> Option<Node> {
         let is_there = (number as u64) < self.count;
         is_there.then(|| Node::read(self.region, self.starts[0] + number as u64 * NODE_BYTES))?
     }
 
-    /// Writes the bytes of a node's term, and says of which field they are, and how many. None if they are not what was stored.
+    /// Writes the bytes of a node's term. Returns its field and the number of bytes. Returns
+    /// `None`, and notes the damage, if they are not what was stored.
     pub(crate) fn write_term(
         &self,
         number: u32,
@@ -71,7 +73,8 @@ impl<'a> NamedNodes<'a> {
         Some(key.write(long.iter().map(|byte| byte.load(Relaxed)), out))
     }
 
-    /// The key of a term in the segment's own table, and where its bytes are if it is a long one.
+    /// Returns the key of a term in the segment's own table, and the place of its bytes if it is a
+    /// long one.
     fn own_term(&self, number: u32) -> Option<(TermKey, Span<AtomicU8>)> {
         let [_, keys, longs] = self.starts;
         let at = keys + number as u64 * TERM_KEY_BYTES;

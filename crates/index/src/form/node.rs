@@ -1,18 +1,19 @@
-//! Nodes: a term's postings in a raw engraved segment, each leading to the term's next older one (paper §4.9).
+//! Nodes: each holds a term's postings in one raw engraved segment and leads to the term's next
+//! older node (paper §4.9).
 //!
-//! A segment's nodes lie in the order of their terms' hashes (low halves, then ordinals), as the merged dictionary's buckets do: merging
-//! goes through both from front to end.
+//! A segment's nodes are in the order of their terms' hashes (low halves, then ordinals). The
+//! merged dictionary's buckets have this order too, so merging reads both from front to end.
 //!
 //! | word of a node | low half | high half |
 //! |---|---|---|
 //! | 0 | link to the term's node in the next older segment that has it | |
 //! | 1 | segment id | postings |
-//! | 2 | the posting if it is one, else where they begin in the segment's posting words | the term's ordinal |
+//! | 2 | the posting if there is one, else the place of the list's first word | the ordinal |
 //! | 3 | checksum of words 1, 2 and the key | line of the term's record, once it is merged |
 //!
-//! A **link** says which segment it leads into, so that the window is asked before it is followed, and retention is one
-//! store. What it leads to carries a checksum over the term's key too: a link that is not what was stored there is found out
-//! where it ends.
+//! A **link** names the segment that it leads into. So a reader checks the window before it follows
+//! the link, and retention is one store. A node has a checksum that covers the term's key too. So a
+//! wrong link is detected at its target.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
@@ -33,27 +34,28 @@ const UNIT_BITS: u32 = 33;
 // A link is a position and a unit.
 const _: () = assert!(1 << (64 - UNIT_BITS) == POSITIONS_MAX);
 
-/// Where a node lies, and in which segment: position (31 bits), place in units of 32 bytes (33 bits). 0 leads nowhere.
+/// The place of a node and its segment: position (31 bits), offset in units of 32 bytes (33 bits).
+/// 0 leads nowhere.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Link(pub u64);
 
 impl Link {
-    /// To the node at `at` of the segment at `position`.
+    /// Makes a link to the node at `at` of the segment at `position`.
     pub fn new(position: Position, at: u64) -> Link {
         Link(((position as u64) << UNIT_BITS) | (at / NODE_BYTES))
     }
 
-    /// Whether it leads nowhere.
+    /// True if it leads nowhere.
     pub fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// The segment.
+    /// Returns the segment's position.
     pub fn position(self) -> Position {
         (self.0 >> UNIT_BITS) as Position
     }
 
-    /// The node's offset.
+    /// Returns the node's offset.
     pub fn place(self) -> u64 {
         (self.0 & ((1 << UNIT_BITS) - 1)) * NODE_BYTES
     }
@@ -62,15 +64,15 @@ impl Link {
 /// A term's postings in a raw engraved segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The next older one.
+    /// The link to the next older node.
     pub link: Link,
     /// The segment.
     pub segment: SegmentId,
     /// The term's number in the segment.
     pub ordinal: u32,
-    /// How many postings, at least one.
+    /// Number of postings, at least one.
     pub postings: u32,
-    /// The posting, or where they begin.
+    /// The posting if there is one, else the place of the postings.
     pub payload: u32,
     /// The line of the term's record, if it is merged.
     pub record: u32,
@@ -78,7 +80,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The node of a term with this entry in a segment that is not merged.
+    /// Makes the node of a term with this entry, in a segment that is not merged.
     pub fn new(entry: Entry, ordinal: u32, key: TermKey) -> Node {
         let Entry { segment, postings, payload, .. } = entry;
         let link = Link::default();
@@ -87,19 +89,19 @@ impl Node {
         node
     }
 
-    /// The same as an entry. Of totals nothing is known.
+    /// Returns the node as an entry. Its total is unknown.
     pub(crate) fn entry(&self) -> Entry {
         let Node { segment, postings, payload, .. } = *self;
         Entry { segment, postings, payload, total: 0, alone: 0 }
     }
 
-    /// Reads the node at `at`; `None` if that is not in the region.
+    /// Reads the node at `at`, or returns `None` if that is outside the region.
     pub fn read(region: &Region, at: u64) -> Option<Node> {
         let words = region.get(Span::<AtomicU64>::new(at, NODE_WORDS as u64))?;
         words.first_chunk().map(Node::of)
     }
 
-    /// The node in these words.
+    /// Parses the node in these words.
     #[inline]
     pub(crate) fn of(words: &[AtomicU64; NODE_WORDS]) -> Node {
         let [link, first, second, third] = words.each_ref().map(|word| word.load(Acquire));
@@ -114,12 +116,12 @@ impl Node {
         }
     }
 
-    /// The same, merged.
+    /// Returns the node after its merge, with its link and its term's record.
     pub(crate) fn linked(self, link: Link, record: u32) -> Node {
         Node { link, record, ..self }
     }
 
-    /// Its words.
+    /// Returns the node's words.
     pub fn words(&self) -> [u64; NODE_WORDS] {
         [
             self.link.0,
@@ -129,12 +131,12 @@ impl Node {
         ]
     }
 
-    /// Its last word.
+    /// Returns the node's last word.
     pub fn last_word(&self) -> u64 {
         self.check as u64 | (self.record as u64) << 32
     }
 
-    /// Whether it is what was stored for this term.
+    /// True if it is the node that was stored for this term.
     pub fn is_of(&self, key: TermKey) -> bool {
         self.check == self.check_for(key)
     }
@@ -145,7 +147,7 @@ impl Node {
     }
 }
 
-/// The nodes of an engraved segment, as they lie.
+/// The nodes of an engraved segment, in their stored order.
 #[derive(Clone, Copy)]
 pub struct Nodes<'a> {
     words: &'a [[AtomicU64; NODE_WORDS]],
@@ -153,48 +155,48 @@ pub struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    /// Those of the segment with these sections.
+    /// Returns the nodes of the segment with these sections.
     pub fn of(region: &'a Region, sections: &Sections) -> Nodes<'a> {
         let section = sections.get(Kind::Nodes);
         let words: &[AtomicU64] = region.view(Span::new(section.start, section.bytes / 8));
         Nodes { words: words.as_chunks().0, start: section.start }
     }
 
-    /// How many there are.
+    /// Returns the number of nodes.
     pub fn len(&self) -> usize {
         self.words.len()
     }
 
-    /// Whether there are none.
+    /// True if there are no nodes.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// The one at `index`, which is below their number.
+    /// Returns the node at `index`, which is below their number.
     #[inline]
     pub fn get(&self, index: usize) -> Node {
         Node::of(&self.words[index])
     }
 
-    /// Asks for it.
+    /// Prefetches the node at `index`.
     #[inline]
     pub(crate) fn prefetch(&self, index: usize) {
         prefetch(&self.words[index]);
     }
 
-    /// Its offset in the region, in bytes.
+    /// Returns the offset of the node at `index` in the region, in bytes.
     pub fn place(&self, index: usize) -> u64 {
         self.start + index as u64 * NODE_BYTES
     }
 
-    /// Which one lies at offset `place`, if one does.
+    /// Returns the index of the node at offset `place`, if there is one.
     pub(crate) fn index_of(&self, place: u64) -> Option<usize> {
         let from_start = place.checked_sub(self.start)?;
         let index = (from_start / NODE_BYTES) as usize;
         (from_start.is_multiple_of(NODE_BYTES) && index < self.len()).then_some(index)
     }
 
-    /// All of them.
+    /// Yields all nodes.
     pub fn iter(self) -> impl Iterator<Item = Node> + use<'a> {
         self.words.iter().map(Node::of)
     }

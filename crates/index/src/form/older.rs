@@ -1,6 +1,9 @@
-//! A term's entries in segments that the DRAM dictionary does not cover, read where they lie: along the term's nodes, before a segment
-//! is merged in its own table, and in packed terms, which are never linked. One cache miss a segment, as the paper's chain costs (§4.9),
-//! or a bisection; so a query takes them part by part, from the newest, and stops when it has enough.
+//! A term's entries in segments that the DRAM dictionary does not cover, read in the second tier.
+//! Merged raw segments are read along the term's nodes, and others in their own tables. Packed
+//! terms are never linked: each segment is searched.
+//!
+//! A segment costs one cache miss, like the paper's chain (§4.9), or a bisection. So a query reads
+//! part by part from the newest, and stops when it has enough.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,13 +20,14 @@ use crate::memory::descriptor::Window;
 use crate::terms::entries::Entry;
 use crate::tier::Nvm;
 
-/// A way to find a term's entries in the segments that the DRAM dictionary does not cover. There is one, [`OlderEntries`];
-/// measurements bring others to compare it with.
+/// A way to find a term's entries in segments that the DRAM dictionary does not cover. The only one
+/// here is [`OlderEntries`]; measurements compare others with it.
 pub trait FindOlder {
-    /// Where a term's entries begin: with the newest.
+    /// Finds the beginning of a term's entries: the newest.
     fn find(&self, term: Term<'_>, hash: u64) -> OlderAt;
 
-    /// Hands over the term's entries of the segments in `part`, newest first. Parts are asked for from the newest on.
+    /// Passes the term's entries of the segments in `part` to `take`, newest first. Parts are asked
+    /// for from the newest on.
     fn visit(
         &self,
         at: &mut OlderAt,
@@ -33,7 +37,8 @@ pub trait FindOlder {
         take: impl FnMut(Entry),
     );
 
-    /// Writes the same entries, oldest first, to the end of `out`, which has a place for each segment; says how many.
+    /// Like [`visit`](Self::visit), but writes the entries to the end of `out`, oldest first. `out`
+    /// has a place for each segment. Returns the number of entries.
     fn read(
         &self,
         at: &mut OlderAt,
@@ -59,21 +64,23 @@ pub trait FindOlder {
     }
 }
 
-/// What one query finds older entries by. The caller is pinned, or drops no segment meanwhile.
+/// The state by which one query finds older entries. The caller is pinned, or drops no segment
+/// meanwhile.
 #[derive(Clone, Copy)]
 pub struct OlderEntries<'a> {
     memory: &'a Memory,
     nvm: &'a Nvm,
-    /// Segments before this position are found by nodes, but for packed ones: as of before any of them was read. One that is merged
-    /// meanwhile keeps its own table for as long as we are pinned.
+    /// The end of the segments whose entries are found by nodes, apart from packed ones. It is
+    /// loaded before any of them is read. A segment that is merged meanwhile keeps its own table
+    /// while we are pinned.
     merged: Position,
-    /// Packed ones are among these.
+    /// A range that contains all packed segments.
     packed: Window,
-    /// All before this position are found by nodes.
+    /// The end of the oldest segments, all of which are found by nodes.
     linked_end: Position,
 }
 
-/// Where a term's older entries go on.
+/// The place where a term's older entries continue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OlderAt(Link);
 
@@ -87,7 +94,7 @@ impl From<Link> for OlderAt {
 pub type EntryWords = [AtomicU32; 4];
 
 impl<'a> OlderEntries<'a> {
-    /// Those of `memory`, if it has a second tier.
+    /// Returns the view of `memory`, if it has a second tier.
     pub fn new(memory: &'a Memory) -> Option<OlderEntries<'a>> {
         let (merged, packed) = (memory.merged(), memory.packed());
         let linked_end =
@@ -99,7 +106,8 @@ impl<'a> OlderEntries<'a> {
         Merged::new(self.memory.region(), self.nvm.layout())
     }
 
-    /// Whether an entry leads to a list of its segment: queries go by it without looking again.
+    /// True if an entry leads to a list of its segment. Queries rely on this and do not check
+    /// again.
     pub(crate) fn leads_to_list(&self, entry: Entry) -> bool {
         let found = self.memory.table().get(entry.segment.position());
         found.is_some_and(|(segment, _)| {
@@ -107,7 +115,8 @@ impl<'a> OlderEntries<'a> {
         })
     }
 
-    /// Hands over the entries to which a term's links lead in the merged segments of `part`, newest first.
+    /// Passes the entries that a term's links lead to in the merged segments of `part` to `take`,
+    /// newest first.
     pub(crate) fn visit_linked(
         &self,
         at: &mut OlderAt,
@@ -128,7 +137,8 @@ impl<'a> OlderEntries<'a> {
         }
     }
 
-    /// Hands over a term's entries in those segments of `part` that no link leads to, newest first.
+    /// Passes a term's entries in those segments of `part` that no link leads to to `take`, newest
+    /// first.
     fn visit_own(&self, term: Term<'_>, hash: u64, part: Window, mut take: impl FnMut(Entry)) {
         for position in (part.oldest.max(self.linked_end)..part.end).rev() {
             let entry = self.packed_entry(term, position);
@@ -137,7 +147,7 @@ impl<'a> OlderEntries<'a> {
         }
     }
 
-    /// A term's entry in the packed terms of a segment, if that has such.
+    /// Returns a term's entry in the packed terms of a segment, if it has any.
     fn packed_entry(&self, term: Term<'_>, position: Position) -> Option<Entry> {
         if !(self.packed.oldest..self.packed.end).contains(&position) {
             return None;
@@ -149,7 +159,7 @@ impl<'a> OlderEntries<'a> {
         terms.find(term.key.field(), bytes)
     }
 
-    /// A term's entry in the own table of a segment, if that is not merged.
+    /// Returns a term's entry in the own table of a segment, if that is not merged.
     fn engraved_entry(&self, term: Term<'_>, hash: u64, position: Position) -> Option<Entry> {
         if position < self.merged {
             return None;

@@ -1,4 +1,5 @@
-//! From what describes a segment to its [packed terms](crate::terms::packed_terms).
+//! Access to a segment's [packed terms](crate::terms::packed_terms), from its sections or its
+//! descriptor.
 
 use spirit_mem::Region;
 
@@ -7,7 +8,7 @@ use crate::ground::section::{Kind, Sections};
 use crate::memory::descriptor::{Descriptor, packed_terms_at};
 use crate::terms::packed_terms::PackedTerms;
 
-/// Those of a segment with these sections, if it has such.
+/// Returns the packed terms of a segment with these sections, if it has any.
 pub(crate) fn of_sections<'a>(
     region: &'a Region,
     id: SegmentId,
@@ -17,7 +18,7 @@ pub(crate) fn of_sections<'a>(
     PackedTerms::at(region, start?, id)
 }
 
-/// Those that a descriptor leads readers to, if it does.
+/// Returns the packed terms that a descriptor leads readers to, if it does.
 pub(crate) fn of_descriptor<'a>(
     region: &'a Region,
     descriptor: Descriptor<'_>,

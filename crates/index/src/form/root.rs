@@ -1,8 +1,9 @@
-//! The root: what is said once for a whole index, in two slots at the beginning of its file.
+//! The root: the words about a whole index, in two slots at the beginning of its file.
 //!
-//! A new root goes into the slot of the older one, and is durable before anything relies on it; the newest valid slot wins.
-//! So a cut while a root is written leaves the one before. It is written when an index is made, before it is changed, and
-//! when it is closed in an orderly way: never while documents come in.
+//! A new root goes into the slot of the older one, and is durable before anything relies on it. The
+//! newest valid slot wins. So a cut during a write leaves the previous root. A root is written when
+//! an index is made, before it is changed, and when it is closed in an orderly way. It is never
+//! written while documents come in.
 //!
 //! | word of a slot | |
 //! |---|---|
@@ -26,7 +27,7 @@ use crate::ground::geometry::{
 use crate::ground::layout::{NvmSettings, PAGE, PARTS_START, ROOT_BYTES};
 
 const SLOT_BYTES: u64 = 4096;
-/// Words of a root.
+/// Number of words of a root.
 pub const WORDS: usize = 64;
 const FIELDS: usize = WORDS - 3;
 const _: () = assert!(2 * SLOT_BYTES == ROOT_BYTES && WORDS as u64 * 8 <= SLOT_BYTES);
@@ -34,13 +35,13 @@ const _: () = assert!(2 * SLOT_BYTES == ROOT_BYTES && WORDS as u64 * 8 <= SLOT_B
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITIX");
 /// The format that this version reads and writes.
 pub const FORMAT_VERSION: u32 = 6;
-/// Which of its fields the start is.
+/// Index of the field `start`.
 const START_FIELD: u64 = 26;
 const BYTE_ORDER: u64 = 0x0102_0304;
 
 macro_rules! root {
     ($($(#[$doc:meta])* $name:ident = $index:expr,)*) => {
-        /// What a root says.
+        /// The contents of a root.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Root {
             $($(#[$doc])* pub $name: u64,)*
@@ -63,15 +64,15 @@ macro_rules! root {
 }
 
 root! {
-    /// Counts the roots ever written; the highest is the newest.
+    /// Number of roots ever written; the highest is the newest.
     generation = 0,
-    /// Counts the starts of the index.
+    /// Number of starts of the index.
     incarnation = 1,
-    /// 1 while the index is open, 2 when it was closed in an orderly way.
+    /// 1 while the index is open, 2 after an orderly close.
     state = 2,
-    /// What checksums of log records begin with.
+    /// Initial value of the checksums of log records.
     salt = 3,
-    /// Executors.
+    /// Number of executors.
     executors = 4,
     /// Bytes of a fresh segment.
     segment_bytes = 5,
@@ -81,21 +82,21 @@ root! {
     log_bytes = 7,
     /// 1 if document vectors are kept.
     positions = 8,
-    /// The mode, by number.
+    /// The number of the mode.
     mode = 9,
-    /// The level of durability, by number.
+    /// The number of the level of durability.
     level = 10,
     /// The analyzer's name, zero padded.
     analyzer = 11,
-    /// Longest document, in bytes.
+    /// Largest number of bytes of a document.
     document_bytes_max = 12,
-    /// What happens when the heap is full, by number.
+    /// The number of the behaviour on a full heap.
     on_full = 13,
-    /// When the index was made, in milliseconds since 1970.
+    /// Time when the index was made, in milliseconds since 1970.
     created_ms = 14,
-    /// The machine's start during which the index was opened, first half.
+    /// First half of the id of the machine's boot during which the index was opened.
     boot_low = 15,
-    /// Second half.
+    /// Second half of that id.
     boot_high = 16,
     /// The device that the file was on.
     device = 17,
@@ -103,47 +104,52 @@ root! {
     inode = 18,
     /// The mount through which it was seen.
     mount = 19,
-    /// The DRAM that the index was opened with.
+    /// Bytes of DRAM that the index was opened with.
     dram_bytes = 20,
     /// 1 if the documents' texts are kept.
     store = 21,
-    /// Milliseconds after their arrival that documents are kept at least; 0: for as long as there is room.
+    /// Minimum age up to which documents are kept, in milliseconds after their arrival. 0: as long
+    /// as there is room.
     retain_ms = 22,
-    /// 1 if documents may not bring fields along that are not in the list.
+    /// 1 if documents may only have fields that are in the list.
     strict = 23,
-    /// The generation that the list of fields had when the root was written.
+    /// Generation of the list of fields when the root was written.
     fields = 24,
-    /// How lists are stored that are engraved: 0 raw, 1 packed.
+    /// The form of engraved lists: 0 raw, 1 packed.
     postings = 25,
-    /// A number drawn at each start for writing: what tells processes that read that a writer has started.
+    /// A number drawn at each start for writing. Readers in other processes see by it that a writer
+    /// has started.
     start = START_FIELD as usize,
-    /// The number that the file system had while it was up; 0 if it has none.
+    /// The number of the file system while it was mounted; 0 if it has none.
     file_system = 27,
-    /// When the file was made, in nanoseconds since 1970; 0 if the file system does not say.
+    /// Time when the file was made, in nanoseconds since 1970; 0 if the file system does not record
+    /// it.
     birth = 28,
-    /// The index's time when the root was written, in milliseconds since 1970; 0 if documents are kept for as long as there is room.
+    /// The index's time when the root was written, in milliseconds since 1970. 0 if documents are
+    /// kept as long as there is room.
     time_ms = 29,
     /// The machine's wall clock at that moment.
     wall_ms = 30,
 }
 
 impl Root {
-    /// Bytes of the index's file; `None` if there can be no such file.
+    /// Returns the bytes of the index's file, or `None` if no file can have them.
     pub fn file_bytes(&self) -> Option<u64> {
         self.executors.checked_mul(self.nvm_bytes)?.checked_add(PARTS_START)
     }
 
-    /// The sizes of each executor's part.
+    /// Returns the sizes of each executor's part.
     pub fn nvm(&self) -> NvmSettings {
         NvmSettings { bytes: self.nvm_bytes, log_bytes: self.log_bytes }
     }
 
-    /// How lists are stored that are engraved.
+    /// Returns the form in which engraved lists are stored.
     pub fn postings(&self) -> Postings {
         if self.postings == 0 { Postings::Raw } else { Postings::Packed }
     }
 
-    /// Settings of a memory over one of the parts. Any DRAM does for what lies in the file, so it has the least.
+    /// Returns settings of a memory over one of the parts. Any amount of DRAM suffices for the
+    /// contents of the file, so this takes the least.
     pub fn settings(&self) -> Result<Settings, GeometryError> {
         let settings = Settings {
             dram_bytes: 0,
@@ -158,7 +164,7 @@ impl Root {
         Ok(Settings { dram_bytes: Geometry::dram_bytes_min(settings)?, ..settings })
     }
 
-    /// True if the sizes are possible: then sums of them do not overflow.
+    /// True if the sizes are possible. Sums of possible sizes do not overflow.
     fn is_possible(&self) -> bool {
         let sizes = (SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&self.segment_bytes)
             && self.executors > 0
@@ -171,17 +177,17 @@ impl Root {
     }
 }
 
-/// A root that is valid says that the index is of another version, or something is wrong with both.
+/// The reason why a file has no root that can be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RootError {
-    /// Not the file of an index.
+    /// The file is not that of an index.
     NotAnIndex,
-    /// Made by a version whose format is not read here.
+    /// Another version made the index, and its format is not read here.
     Version {
-        /// What the file says.
+        /// The version in the file.
         found: u32,
     },
-    /// Made on a machine with another byte order.
+    /// A machine with another byte order made the index.
     ByteOrder,
     /// Neither slot is valid.
     Corrupt(Corrupt),
@@ -216,7 +222,7 @@ pub fn read(region: &Region) -> Result<Root, RootError> {
     }
 }
 
-/// Loads the start numbers of both slots, valid or not: two loads.
+/// Loads the start numbers of both slots, valid or not, with two loads.
 #[inline]
 pub fn starts(region: &Region) -> [u64; 2] {
     [0, 1].map(|slot| {
@@ -231,7 +237,7 @@ fn read_slot(region: &Region, slot: u64) -> Result<Root, RootError> {
     parse(&std::array::from_fn(|i| stored[i].load(Relaxed)), at)
 }
 
-/// The root that these words are, which lie at `at` of a file.
+/// Parses the root in these words, which lie at `at` of a file.
 pub fn parse(words: &[u64; WORDS], at: u64) -> Result<Root, RootError> {
     if words[0] != MAGIC {
         return Err(if words[0] == MAGIC.swap_bytes() {
@@ -258,7 +264,7 @@ pub fn parse(words: &[u64; WORDS], at: u64) -> Result<Root, RootError> {
     Ok(root)
 }
 
-/// What is wrong with either slot, though the other one may do.
+/// Returns the faults of both slots, even if the other slot suffices.
 pub fn check(region: &Region) -> Vec<Corrupt> {
     let mut findings = Vec::new();
     let mut note = |slot: u64, why| {
@@ -285,7 +291,7 @@ fn is_empty(region: &Region, slot: u64) -> bool {
     stored.iter().all(|word| word.load(Relaxed) == 0)
 }
 
-/// The words of a root.
+/// Returns the words of a root.
 pub fn words(root: &Root) -> [u64; WORDS] {
     let mut words = [0; WORDS];
     words[0] = MAGIC;
@@ -295,7 +301,7 @@ pub fn words(root: &Root) -> [u64; WORDS] {
     words
 }
 
-/// Writes `root`, whose generation is one more than the newest's; durable on return.
+/// Writes `root`, whose generation is one more than the newest's. It is durable on return.
 pub fn write(region: &Region, door: &Door, root: &Root) {
     let words = words(root);
     let at = root.generation % 2 * SLOT_BYTES;

@@ -1,8 +1,11 @@
-//! The shape of an engraved segment: what readers and stages rely on without looking again. A start refuses a segment that
-//! has another, so whatever the file holds, nobody follows an offset out of a segment.
+//! The shape of an engraved segment: the facts that readers and stages rely on without a check. A
+//! start refuses a segment of another shape. So no reader follows an offset out of a segment, for
+//! any contents of the file.
 //!
-//! It is small beside the segment: sizes, the directories of rows, vectors and columns, the heads of the text index, of the order of terms or of packed terms and, for as long as the segment is not merged, its terms.
-//! Rows, vectors, posting arrays and texts are not looked at; anyone who reads those expects any words.
+//! The shape is small beside the segment. It has the sizes, and the directories of rows, vectors
+//! and columns. It has the heads of the text index, and of the order of terms or of packed terms.
+//! While the segment is not merged, it has its terms too. Rows, vectors, posting arrays and texts
+//! are not checked; their readers expect any words.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,17 +34,18 @@ use crate::terms::packed_terms::PackedTerms;
 use crate::terms::term_order::{Leads, head, head_of, order_bytes};
 use crate::tier::pages::{Pages, check_bytes};
 
-/// Sections begin at a multiple of this.
+/// Alignment of sections.
 const LINE_BYTES: u64 = 64;
-/// Numbers that only grow stay below this, so that sums of them do not overflow.
+/// Upper bound of numbers that only grow, so that sums of them do not overflow.
 pub const NUMBERS_MAX: u64 = 1 << 60;
-/// So do row numbers, which the key table keeps in fewer bits; with room for what is added until the next start.
+/// Upper bound of row numbers, which the key table keeps in fewer bits. It leaves room for the rows
+/// that are added until the next start.
 pub const ROWS_MAX: u64 = PAYLOAD_LIMIT - (1 << 36);
 
-/// Why a section is not what it should be, with its offset.
+/// The offset of a section, and the reason why it is wrong.
 type Problem = (u64, &'static str);
 
-/// Whether the sections are those of a segment as `entry` says it is.
+/// Checks that the sections are those of the segment that `entry` describes.
 pub fn check(
     region: &Region,
     geometry: &Geometry,
@@ -52,7 +56,8 @@ pub fn check(
     check_numbers(geometry, entry)?;
     for kind in Kind::ALL {
         let section = sections.get(kind);
-        // One without bytes may lie behind its block, and is looked at like any other.
+        // An empty section may lie behind its block, but must lie in the region: readers look at it
+        // like any other.
         if section.start > region.bytes() {
             return Err(corrupt((section.start, "a section is not where one of its kind can be")));
         }
@@ -89,7 +94,8 @@ pub fn check(
     Ok(())
 }
 
-/// Whether the terms of a segment that is not merged are what was stored, and lead nowhere else.
+/// Checks that long terms of a segment that is not merged stay in their section. First compares the
+/// terms' pages with their checks.
 pub fn check_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> Result<(), Corrupt> {
     let corrupt = |(at, why)| Corrupt { what: "terms of a segment", at, why };
     for kind in [Kind::Nodes, Kind::TermKeys, Kind::LongTerms, Kind::TermHashes] {
@@ -106,19 +112,19 @@ pub fn check_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> R
     Ok(())
 }
 
-/// Where a segment's lists can be.
+/// The places where a segment's lists can be.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists {
-    /// Words of posting arrays.
+    /// Number of words of posting arrays.
     pub words: u64,
-    /// Words of packed lists.
+    /// Number of words of packed lists.
     pub packed_words: u64,
-    /// Rows of each bitmap among the posting arrays; 0 if there are none.
+    /// Number of rows of each bitmap in the posting arrays; 0 if there are none.
     pub bitmap_rows: u32,
 }
 
 impl Lists {
-    /// Those of the segment that a descriptor describes.
+    /// Returns the places in the segment that a descriptor describes.
     pub(crate) fn of(descriptor: Descriptor<'_>) -> Lists {
         Lists {
             words: descriptor.posting_words(),
@@ -127,8 +133,8 @@ impl Lists {
         }
     }
 
-    /// Whether an entry leads to one of them: of an array, to all of it; of a packed list, which is read as far as there are words,
-    /// to its beginning. A single posting lies in its entry.
+    /// True if an entry leads to one of the lists. An array must fit whole. A packed list is only
+    /// checked at its head: its reader stops at the last word. A single posting lies in its entry.
     pub fn hold(&self, entry: Entry) -> bool {
         match (entry.postings, entry.packed_at()) {
             (0 | 1, _) => entry.postings == 1,
@@ -143,7 +149,7 @@ impl Lists {
     }
 }
 
-/// Whether the numbers in a slot are such as can be.
+/// Checks that the numbers in a slot are possible.
 pub fn check_numbers(geometry: &Geometry, entry: &SlotEntry) -> Result<(), Corrupt> {
     let corrupt = |why| Err(Corrupt { what: "segment slot", at: entry.long_start, why });
     let grown = [
@@ -203,12 +209,12 @@ fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<
         let right = match kind {
             Kind::RowDirectory => bytes == geometry.row_chunks_max * 8,
             Kind::VectorDirectory => bytes == geometry.vector_chunks_max * 8,
-            // Of packed rows their heads say how many bytes they take.
+            // The heads of packed rows have their bytes.
             Kind::Rows => bytes == entry.rows * ROW_BYTES || sections.are_packed(),
             Kind::Deaths if sections.are_packed() => bytes == stamp_bytes(entry.rows),
             Kind::Deaths => bytes == 0,
             Kind::Vectors => bytes <= vectors_max,
-            // One of the two forms.
+            // Segments have one of the two forms.
             Kind::Nodes
             | Kind::TermKeys
             | Kind::LongTerms
@@ -235,7 +241,7 @@ fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<
             }
             Kind::TextIndex => bytes == 0,
             Kind::Texts => geometry.settings.store || bytes == 0,
-            // Of columns their own shape says more. Packed lists have something in any case.
+            // The shape of columns has its own check. Packed lists are never empty.
             Kind::Postings | Kind::PackedLists | Kind::LongTerms | Kind::Columns => true,
         };
         if !right || !bytes.is_multiple_of(8) {
@@ -245,7 +251,7 @@ fn sizes(geometry: &Geometry, entry: &SlotEntry, sections: &Sections) -> Result<
     Ok(())
 }
 
-/// The head of the order of terms says what the section table does.
+/// Checks the head of the order of terms against the section table.
 fn term_order(region: &Region, sections: &Sections) -> Result<(), Problem> {
     let terms = sections.get(Kind::Nodes).bytes / NODE_BYTES;
     let starts = [Kind::Nodes, Kind::TermKeys, Kind::LongTerms];
@@ -255,7 +261,7 @@ fn term_order(region: &Region, sections: &Sections) -> Result<(), Problem> {
     if right { Ok(()) } else { Err((at, "the order of terms is not that of the segment's")) }
 }
 
-/// The head of packed terms says what the section table does.
+/// Checks the head of packed terms against the section table.
 fn packed_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> Result<(), Problem> {
     let Section { start, bytes, .. } = sections.get(Kind::PackedTerms);
     let found = PackedTerms::at(region, start, SegmentId(entry.id as u32));
@@ -263,7 +269,7 @@ fn packed_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> Resu
     right.map(|_| ()).ok_or((start, "the packed terms are not those of the segment's"))
 }
 
-/// The head of the text index says what the section table does.
+/// Checks the head of the text index against the section table.
 fn text_index(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
     let [index, texts] = [Kind::TextIndex, Kind::Texts].map(|kind| sections.get(kind));
     let found = TextIndex::at(region, index.start)?;
@@ -275,7 +281,8 @@ fn text_index(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
     Ok(())
 }
 
-/// The chunks of the copy lie one behind the other; behind the last one the directory has zeros.
+/// Checks the directory of a copy's chunks. They lie one behind the other. Behind the last one the
+/// directory has zeros.
 fn places(
     region: &Region,
     directory: Section,
@@ -293,8 +300,8 @@ fn places(
     Ok(())
 }
 
-/// Chunks of packed rows lie one behind the other, each as long as its head says, and lead to their death stamps; behind the last one the
-/// directory has zeros.
+/// Checks chunks of packed rows. They lie one behind the other, each with the length in its head,
+/// and lead to their death stamps. Behind the last one the directory has zeros.
 fn packed_rows(
     region: &Region,
     geometry: &Geometry,
@@ -305,6 +312,7 @@ fn packed_rows(
         [Kind::RowDirectory, Kind::Rows, Kind::Deaths].map(|kind| sections.get(kind));
     let words = region.view(Span::<AtomicU64>::new(directory.start, directory.bytes / 8));
     let mut at = rows.start;
+    // Invariant: the next chunk must begin at `at`.
     for (index, word) in (0u64..).zip(words) {
         let first = index << geometry.row_shift;
         let left = entry.rows.saturating_sub(first);

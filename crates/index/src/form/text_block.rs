@@ -1,6 +1,6 @@
-//! A block of texts in the second tier: those of consecutive rows, compressed together.
+//! A block of texts in the second tier: the texts of consecutive rows, compressed together.
 //!
-//! What is compressed, in 32-bit words, then bytes:
+//! The data to compress, in 32-bit words, then bytes:
 //!
 //! | | |
 //! |---|---|
@@ -9,43 +9,44 @@
 //! | a word a row | bytes of its text |
 //! | bytes | the texts, one behind the other |
 //!
-//! A block has as many whole texts as make up [`BLOCK_BYTES`], and one at least. A text of more than [`PART_BYTES`] is cut
-//! into parts of this many bytes, and each has a block alone. What cannot be made shorter is stored as it is.
+//! A block has as many whole texts as fit into [`BLOCK_BYTES`], and at least one. A text of more
+//! than [`PART_BYTES`] bytes is cut into parts of this size. Each part has its own block. A block
+//! that compression does not shorten is stored uncompressed.
 
 use lz4_flex::block::get_maximum_output_size;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
 
-/// Bytes before compression that a block of several texts has at most.
+/// Largest number of bytes before compression of a block of several texts.
 pub const BLOCK_BYTES: usize = 16 << 10;
-/// Bytes of a text that a block has at most.
+/// Largest number of bytes of a text in one block.
 pub const PART_BYTES: u32 = 256 << 10;
-/// Bytes before compression that a block has at most.
+/// Largest number of bytes of a block before compression.
 pub(crate) const RAW_BYTES_MAX: usize = HEADER_BYTES + LENGTH_BYTES + PART_BYTES as usize;
 const HEADER_BYTES: usize = 8;
 const LENGTH_BYTES: usize = 4;
 const _: () = assert!(RAW_BYTES_MAX >= BLOCK_BYTES && PART_BYTES.is_multiple_of(8));
 
-/// Which texts are in a block.
+/// The texts of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cut {
     /// The first row.
     pub(crate) first: u32,
-    /// Rows.
+    /// Number of rows.
     pub(crate) rows: u32,
-    /// Bytes of the first row's text that are in blocks before.
+    /// Bytes of the first row's text that are in earlier blocks.
     pub(crate) skipped: u32,
     /// Bytes of texts.
     pub(crate) bytes: u32,
 }
 
 impl Cut {
-    /// Bytes before compression.
+    /// Returns the bytes before compression.
     pub(crate) fn raw_bytes(&self) -> usize {
         HEADER_BYTES + LENGTH_BYTES * self.rows as usize + self.bytes as usize
     }
 }
 
-/// How the texts of a segment are cut into blocks: the same whenever they have the same lengths.
+/// The division of a segment's texts into blocks. It depends only on the texts' lengths.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cutter {
     rows: u32,
@@ -58,7 +59,7 @@ impl Cutter {
         Cutter { rows, next: 0, skipped: 0 }
     }
 
-    /// The next block, of rows whose texts have these lengths.
+    /// Returns the next block of rows. `length` returns the length of a row's text.
     pub(crate) fn next(&mut self, length: impl Fn(u32) -> u32) -> Option<Cut> {
         let mut cut = Cut { first: self.next, rows: 0, skipped: self.skipped, bytes: 0 };
         while self.next < self.rows {
@@ -84,7 +85,7 @@ impl Cutter {
     }
 }
 
-/// Begins a block in `raw`; its texts are appended.
+/// Begins a block in `raw`. The caller appends its texts.
 pub(crate) fn begin(cut: &Cut, length: impl Fn(u32) -> u32, raw: &mut Vec<u8>) {
     raw.clear();
     raw.extend_from_slice(&cut.rows.to_le_bytes());
@@ -94,7 +95,7 @@ pub(crate) fn begin(cut: &Cut, length: impl Fn(u32) -> u32, raw: &mut Vec<u8>) {
     }
 }
 
-/// Compresses blocks, one after another.
+/// A compressor that is reused for many blocks.
 pub(crate) struct Packer {
     table: CompressTable,
     out: Vec<u8>,
@@ -113,7 +114,7 @@ impl std::fmt::Debug for Packer {
 }
 
 impl Packer {
-    /// What is stored of a block: as it is if that is no longer.
+    /// Returns the stored form of a block: compressed, or `raw` if that is not longer.
     pub(crate) fn pack<'p>(&'p mut self, raw: &'p [u8]) -> &'p [u8] {
         self.out.resize(get_maximum_output_size(raw.len()), 0);
         match compress_into_with_table(raw, &mut self.out, &mut self.table) {
@@ -123,7 +124,8 @@ impl Packer {
     }
 }
 
-/// Makes `raw` the block of `raw_bytes` bytes that was stored as `stored`; says whether there is such a block.
+/// Restores the block of `raw_bytes` bytes from its stored form into `raw`. True if there is such a
+/// block.
 pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, raw: &mut Vec<u8>) -> bool {
     raw.clear();
     if raw_bytes > RAW_BYTES_MAX || stored.len() > raw_bytes {
@@ -137,7 +139,7 @@ pub(crate) fn unpack(stored: &[u8], raw_bytes: usize, raw: &mut Vec<u8>) -> bool
     decompress_into(stored, raw).is_ok_and(|bytes| bytes == raw_bytes)
 }
 
-/// A block that was read, and looks as one can.
+/// A block that was read and has a valid form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unpacked<'r> {
     pub(crate) rows: u32,
@@ -154,22 +156,23 @@ impl<'r> Unpacked<'r> {
         let block = Unpacked { rows, skipped, lengths, texts };
         let said = lengths.chunks(LENGTH_BYTES).map(|length| number(length) as u64).sum::<u64>();
         let held = skipped as u64 + texts.len() as u64;
-        // A part is of one text, and not more than that; whole texts are all there.
+        // A block of one row may have a part of its text. A block of several has whole texts.
         let right = if rows == 1 { held <= said } else { rows > 1 && skipped == 0 && held == said };
         right.then_some(block)
     }
 
-    /// Bytes of the text of the row at `index`, which the block has; in other blocks too, if it is one of parts.
+    /// Returns the bytes of the text of the block's row at `index`. If the block has a part, this
+    /// counts the other blocks too.
     pub(crate) fn length(&self, index: u32) -> u32 {
         number(&self.lengths[index as usize * LENGTH_BYTES..][..LENGTH_BYTES])
     }
 
-    /// How much of it the block has.
+    /// Returns the bytes of that text in this block.
     pub(crate) fn held(&self, index: u32) -> u32 {
         if self.rows == 1 { self.texts.len() as u32 } else { self.length(index) }
     }
 
-    /// What the block has of that text.
+    /// Returns the bytes of that text which this block holds.
     pub(crate) fn text(&self, index: u32) -> &'r [u8] {
         let start = (0..index).map(|before| self.length(before) as usize).sum::<usize>();
         &self.texts[start..start + self.held(index) as usize]
@@ -268,7 +271,8 @@ mod tests {
         assert!(stored.len() < len / 2, "{} of {len}", stored.len());
         let mut raw = Vec::new();
         for cut in 0..stored.len() {
-            // A checksum is in front of this; what decompresses to the right length is looked at all the same.
+            // A checksum precedes this in use. Cut data that decompresses to the right length is
+            // parsed too.
             if unpack(&stored[..cut], len, &mut raw) {
                 let _ = Unpacked::of(&raw);
             }

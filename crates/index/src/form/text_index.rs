@@ -1,4 +1,5 @@
-//! From a row to its text in the second tier: an entry for each [block](crate::form::text_block), by row.
+//! The index from a row to its text in the second tier. It has an entry for each
+//! [block](crate::form::text_block), by row.
 //!
 //! | word | |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | 1 | where it begins in the section, in words | bytes stored |
 //! | 2 | checksum of the words before, and of the bytes up to a whole word | 0 |
 //!
-//! What the first three words say, a start has compared with the section table. An entry and its block are looked at by
-//! anyone who reads them, every time.
+//! A start compares the first three words with the section table. A reader checks an entry and its
+//! block on every read.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,9 +25,9 @@ use spirit_mem::{Region, Span};
 use crate::form::text_block::{Unpacked, unpack};
 use crate::ground::corrupt::{Corrupt, checksum};
 
-/// Words of an entry, and of what is before them.
+/// Number of words of an entry, and of the head before the entries.
 pub const TEXT_ENTRY_WORDS: u64 = 3;
-/// Their bytes.
+/// Bytes of an entry.
 pub const TEXT_ENTRY_BYTES: u64 = TEXT_ENTRY_WORDS * 8;
 
 /// A block's entry.
@@ -34,14 +35,15 @@ pub const TEXT_ENTRY_BYTES: u64 = TEXT_ENTRY_WORDS * 8;
 pub(crate) struct TextEntry {
     pub(crate) first: u32,
     pub(crate) raw_bytes: u32,
-    /// In words, from the section's start.
+    /// Offset from the section's start, in words.
     pub(crate) start: u32,
     pub(crate) stored_bytes: u32,
     pub(crate) check: u32,
 }
 
 impl TextEntry {
-    /// The entry of a block that is stored as `padded`, whole words, `stored_bytes` of whose bytes count.
+    /// Makes the entry of a block that is stored as `padded`, in whole words. Its first
+    /// `stored_bytes` bytes count.
     pub(crate) fn new(
         first: u32,
         raw_bytes: usize,
@@ -59,7 +61,7 @@ impl TextEntry {
         crc32c::crc32c_append(checksum(0, &[low, high]), padded)
     }
 
-    /// To its words.
+    /// Returns the words of the entry.
     pub(crate) fn words(&self) -> [u64; 3] {
         [
             self.first as u64 | (self.raw_bytes as u64) << 32,
@@ -78,18 +80,19 @@ impl TextEntry {
         }
     }
 
-    /// One past its last word.
+    /// Returns the offset behind its last word, in words.
     pub(crate) fn end(&self) -> u64 {
         self.start as u64 + (self.stored_bytes as u64).div_ceil(8)
     }
 }
 
-/// Buffers for reading texts from the second tier, and what was read last: neighbours are in the same block.
+/// Buffers for reading texts from the second tier. They keep the last block, since neighbours are
+/// in one block.
 #[derive(Debug, Default)]
 pub struct TextScratch {
     stored: Vec<u8>,
     raw: Vec<u8>,
-    /// The region and the place of the block in `raw`.
+    /// The region, and the place of the entry of the block in `raw`.
     of: Option<(usize, u64)>,
 }
 
@@ -104,7 +107,7 @@ pub(crate) struct TextIndex<'a> {
 }
 
 impl<'a> TextIndex<'a> {
-    /// The index at `start`.
+    /// Returns the index at `start`.
     pub(crate) fn at(region: &'a Region, start: u64) -> Result<TextIndex<'a>, Corrupt> {
         let leaves = Corrupt { what: "text index", at: start, why: "it leaves the heap" };
         let Some([blocks, at, bytes]) = words(region, start) else { return Err(leaves) };
@@ -114,28 +117,28 @@ impl<'a> TextIndex<'a> {
         Ok(TextIndex { region, start, entries, texts: (at, bytes) })
     }
 
-    /// How many blocks there are.
+    /// Returns the number of blocks.
     pub(crate) fn blocks(&self) -> usize {
         self.entries.len() / TEXT_ENTRY_WORDS as usize
     }
 
-    /// Start and bytes of the section of texts.
+    /// Returns start and bytes of the section of texts.
     pub(crate) fn texts(&self) -> (u64, u64) {
         self.texts
     }
 
-    /// The entry of a block that there is.
+    /// Returns the entry of a block, which must exist.
     pub(crate) fn entry(&self, index: usize) -> TextEntry {
         let first = index * TEXT_ENTRY_WORDS as usize;
         TextEntry::from_words([0, 1, 2].map(|word| self.entries[first + word].load(Relaxed)))
     }
 
-    /// Where that entry is.
+    /// Returns the offset of that entry.
     pub(crate) fn entry_at(&self, index: usize) -> u64 {
         self.start + (1 + index as u64) * TEXT_ENTRY_BYTES
     }
 
-    /// Reads a block, and what its entry says of it.
+    /// Reads a block and checks it against its entry.
     pub(crate) fn block<'s>(
         &self,
         index: usize,
@@ -172,7 +175,7 @@ impl<'a> TextIndex<'a> {
         true
     }
 
-    /// Appends the text of a row.
+    /// Appends the text of a row. An error appends nothing.
     pub(crate) fn write(
         &self,
         local: u32,
@@ -195,6 +198,8 @@ impl<'a> TextIndex<'a> {
     ) -> Result<(), Corrupt> {
         let before = out.len();
         let mut index = self.first_block_of(local);
+        // Invariant: the blocks before `index` have given the text's first bytes. Each round adds
+        // at least one byte or returns, so that the loop ends.
         loop {
             let corrupt = |why| Corrupt { what: "text index", at: self.start, why };
             if index >= self.blocks() {
@@ -222,7 +227,8 @@ impl<'a> TextIndex<'a> {
         }
     }
 
-    /// The first block that may have the row: of several that begin with it, which have its parts, the first.
+    /// Returns the first block that may contain the row. If several blocks begin with the row, they
+    /// have its parts.
     fn first_block_of(&self, local: u32) -> usize {
         let until = |is_before: &dyn Fn(u32) -> bool| {
             let (mut low, mut high) = (0, self.blocks());
@@ -238,13 +244,14 @@ impl<'a> TextIndex<'a> {
     }
 }
 
-/// What the texts that `texts` of a descriptor leads to take in the second tier, with their index, if they are there.
+/// Returns the bytes that the texts of a descriptor take in the second tier, with their index.
+/// `texts` leads to them. Returns `None` if they are elsewhere.
 pub fn engraved_bytes(region: &Region, texts: u64) -> Option<u64> {
     let index = (texts < region.nvm_bytes()).then(|| TextIndex::at(region, texts))?.ok()?;
     Some(index.texts.1 + (1 + index.blocks() as u64) * TEXT_ENTRY_BYTES)
 }
 
-/// Three words of a region.
+/// Returns three words of a region.
 fn words(region: &Region, at: u64) -> Option<[u64; 3]> {
     let words = region.get(Span::<AtomicU64>::new(at, TEXT_ENTRY_WORDS))?;
     Some([0, 1, 2].map(|i: usize| words[i].load(Relaxed)))

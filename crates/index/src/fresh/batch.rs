@@ -1,42 +1,44 @@
-//! A batch of documents on its way into a fresh segment: tokens cut and hashed, not yet looked up.
+//! A batch of documents on its way to a fresh segment. Its tokens are cut and hashed, but not
+//! looked up yet.
 //!
-//! Reused for ever: it allocates until it has seen its largest document, and never afterwards.
+//! The batch is reused for good. It allocates until it has seen its largest document, and never
+//! afterwards.
 
 use crate::ground::term::{FieldId, TermKey};
 use crate::ground::values::{RowValue, ValueKind};
 use crate::rows::vector::GAP_MAX;
 
-/// Longest key of a document, in bytes.
+/// Largest number of bytes of a document's key.
 pub const KEY_BYTES_MAX: usize = 512;
 
 /// One token.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchToken {
-    /// The term's key; a hole if the token takes a position but is not kept.
+    /// The term's key, or a hole if the token takes a position but is not kept.
     pub key: TermKey,
     /// The key's hash.
     pub hash: u64,
     /// The term's ordinal in the segment, once resolved.
     pub ordinal: u32,
-    /// Where a long term's bytes are; of a hole, how many more holes follow it.
+    /// The place of a long term's bytes. For a hole: the number of holes that follow it.
     pub long: u32,
 }
 
 impl BatchToken {
-    /// How many holes it is, if it is any.
+    /// Returns the number of holes of a token that is a hole.
     pub(crate) fn holes(&self) -> u32 {
         self.long + 1
     }
 }
 
-/// How a document is called.
+/// The key of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key<'a> {
-    /// By the number that it is given when the batch is numbered.
+    /// The number that it gets when the batch is numbered.
     Next,
     /// The number of documents that the index had accepted before.
     Automatic(u64),
-    /// What the caller chose.
+    /// The caller's own key.
     Bytes {
         /// 1 to [`KEY_BYTES_MAX`] bytes.
         bytes: &'a [u8],
@@ -56,15 +58,15 @@ pub enum BatchKey {
     Bytes {
         /// First byte.
         start: u32,
-        /// Bytes.
+        /// Number of bytes.
         len: u32,
-        /// Their hash.
+        /// The key's hash.
         hash: u64,
     },
 }
 
 impl BatchKey {
-    /// Units that the key takes with the vectors.
+    /// Returns the units that the key takes among the vectors.
     pub(crate) fn stored_units(self) -> u32 {
         match self {
             BatchKey::Bytes { len, .. } if len as usize > crate::rows::KEY_INLINE_MAX => {
@@ -80,13 +82,13 @@ impl BatchKey {
 pub struct Document {
     /// One past its last token.
     pub token_end: u32,
-    /// Of its tokens, those that are holes.
+    /// Number of its tokens that are holes.
     pub holes: u32,
-    /// Positions that its tokens take beyond one each: those of gaps.
+    /// Number of positions that its gaps take beyond one each.
     pub gaps: u32,
-    /// Of the tokens that are kept, those that are not of its text but of other fields.
+    /// Number of its kept tokens that belong to other fields than its text.
     pub apart: u32,
-    /// One past the last of its values among those of the batch.
+    /// One past its last value in the batch's values.
     pub value_end: u32,
     /// Its sequence number.
     pub sequence: u64,
@@ -94,12 +96,12 @@ pub struct Document {
     pub key: BatchKey,
 }
 
-/// Byte strings, length first.
+/// Byte strings, each behind its length.
 #[derive(Debug, Default)]
 pub struct LongTerms(Vec<u8>);
 
 impl LongTerms {
-    /// The string that `push` named `at`.
+    /// Returns the string whose place `push` returned as `at`.
     pub fn bytes(&self, at: u32) -> &[u8] {
         let at = at as usize;
         match self.0.get(at) {
@@ -123,26 +125,26 @@ pub struct Batch {
     documents: Vec<Document>,
     long: LongTerms,
     keys: Vec<u8>,
-    /// The documents' texts one behind the other, and where each ends, if they are kept; the dropped ones included.
+    /// The texts of all documents, dropped ones included, and the end of each, if texts are kept.
     texts: Vec<u8>,
     text_ends: Vec<usize>,
-    /// Holes since the last document.
+    /// Number of holes since the last document.
     holes: u32,
-    /// The documents' values one behind the other; those of the dropped ones included.
+    /// The values of all documents, dropped ones included.
     values: Vec<RowValue>,
-    /// Positions of gaps since the last document, beyond one each.
+    /// Number of positions of gaps since the last document, beyond one each.
     gaps: u32,
-    /// Kept tokens of other fields than the text since the last document.
+    /// Number of kept tokens of other fields than the text since the last document.
     apart: u32,
-    /// Whether a document was given a key of its own.
+    /// True if a document was given a key of its own.
     keyed: bool,
-    /// Tokens of the documents that were dropped from the front.
+    /// Number of tokens of the documents dropped from the front.
     dropped_tokens: usize,
     dropped_documents: usize,
 }
 
 impl Batch {
-    /// A batch that holds `tokens` tokens before it grows.
+    /// Makes a batch that holds `tokens` tokens before it grows.
     pub fn with_capacity(tokens: usize, documents: usize) -> Batch {
         Batch {
             tokens: Vec::with_capacity(tokens),
@@ -161,7 +163,7 @@ impl Batch {
         }
     }
 
-    /// The same, and `bytes` bytes of texts of as many documents.
+    /// Reserves `bytes` bytes for the documents' texts as well.
     pub fn with_texts(mut self, bytes: usize) -> Batch {
         self.texts.reserve(bytes);
         if bytes > 0 {
@@ -170,7 +172,7 @@ impl Batch {
         self
     }
 
-    /// Empties it.
+    /// Empties the batch.
     pub fn clear(&mut self) {
         self.tokens.clear();
         self.documents.clear();
@@ -186,8 +188,8 @@ impl Batch {
         self.dropped_documents = 0;
     }
 
-    /// Adds a token of a short term to the document that the next [`finish`](Self::finish) ends; returns its
-    /// hash.
+    /// Adds a token of a short term to the document that the next [`finish`](Self::finish) ends.
+    /// Returns its hash.
     #[inline(always)]
     pub fn push(&mut self, key: TermKey) -> u64 {
         debug_assert!(!key.is_long());
@@ -196,7 +198,7 @@ impl Batch {
         hash
     }
 
-    /// The same for a term of any length: `bytes` are all of it.
+    /// Like [`push`](Self::push), but for a term of any length. `bytes` are the whole term.
     #[cold]
     pub fn push_any(&mut self, key: TermKey, bytes: &[u8]) -> u64 {
         let hash = key.hash();
@@ -221,12 +223,13 @@ impl Batch {
         }
     }
 
-    /// The first of the tokens of the document that the next [`finish`](Self::finish) ends.
+    /// Returns the index of the first token of the document that the next [`finish`](Self::finish)
+    /// ends.
     pub fn document_start(&self) -> usize {
         self.documents.last().map_or(0, |document| document.token_end as usize)
     }
 
-    /// How many of the tokens from `first` on are kept.
+    /// Returns the number of kept tokens from `first` on.
     pub fn kept_since(&self, first: usize) -> usize {
         let tokens = &self.tokens[self.dropped_tokens + first..];
         tokens.iter().filter(|token| !token.key.is_hole()).count()
@@ -237,49 +240,50 @@ impl Batch {
         self.values.push(RowValue { field, kind, bits });
     }
 
-    /// The current document has this many tokens of a field of text that are kept.
+    /// Sets the number of kept tokens of a field of text of the current document.
     pub fn push_length(&mut self, field: FieldId, kept: u64) {
-        // What else its record says is known when it is written.
+        // The other value of the field is only known when its record is written.
         [0, kept].into_iter().for_each(|bits| self.push_value(field, ValueKind::Text, bits));
     }
 
-    /// Of the current document this many tokens that are kept are not of its text.
+    /// Sets the number of the current document's kept tokens outside its text.
     pub fn set_apart(&mut self, tokens: usize) {
         self.apart = tokens as u32;
     }
 
-    /// Adds the last token as a value: a whole one, which is a term.
+    /// Adds the last token, which is a whole term, as a value.
     pub fn push_keyword(&mut self, field: FieldId) {
-        // Which ordinal it gets shows later: until then it is known by its place in the document.
+        // Its ordinal is not known yet. Until then its place in the document identifies it.
         let place = self.token_count() - self.document_start() - 1;
         self.push_value(field, ValueKind::Keyword, place as u64);
     }
 
-    /// Brings the values of the current document in the order of their fields.
+    /// Sorts the values of the current document by field.
     pub fn sort_values(&mut self) {
         let first = self.documents.last().map_or(0, |document| document.value_end as usize);
         self.values[first..].sort_by_key(|value| value.field);
     }
 
-    /// Keeps the text of the document that the next [`finish`](Self::finish) ends. If texts are kept, each has one.
+    /// Keeps the text of the document that the next [`finish`](Self::finish) ends. If texts are
+    /// kept, each document has one.
     #[inline]
     pub fn keep_text(&mut self, text: &[u8]) {
         self.keep_parts([text]);
     }
 
-    /// The same of one that consists of `parts`.
+    /// Like [`keep_text`](Self::keep_text), but for a text that consists of `parts`.
     #[inline]
     pub fn keep_parts<const N: usize>(&mut self, parts: [&[u8]; N]) {
         parts.into_iter().for_each(|part| self.texts.extend_from_slice(part));
         self.text_ends.push(self.texts.len());
     }
 
-    /// Bytes of the texts that were kept, since the last [`clear`](Self::clear).
+    /// Returns the bytes of the texts that were kept since the last [`clear`](Self::clear).
     pub fn text_bytes(&self) -> usize {
         self.texts.len()
     }
 
-    /// Ends a document: it has the tokens since the last one. Its sequence number comes later.
+    /// Ends a document with the tokens since the last one. Its sequence number is set later.
     #[inline]
     pub fn finish(&mut self, key: Key<'_>) {
         let key = match key {
@@ -316,17 +320,17 @@ impl Batch {
         (self.holes, self.gaps, self.apart) = (0, 0, 0);
     }
 
-    /// Whether a document was given a key of its own.
+    /// True if a document was given a key of its own.
     pub fn is_keyed(&self) -> bool {
         self.keyed
     }
 
-    /// The documents that are left.
+    /// Returns the documents that are left.
     pub fn documents(&self) -> &[Document] {
         &self.documents[self.dropped_documents..]
     }
 
-    /// The number that was drawn for the first document before it came here, if it was.
+    /// Returns the number that was drawn for the first document before it came here, if any.
     pub fn first_number(&self) -> Option<u64> {
         match self.documents().first()?.key {
             BatchKey::Automatic(number) => Some(number),
@@ -334,8 +338,8 @@ impl Batch {
         }
     }
 
-    /// Gives the documents sequence numbers from `sequence` on, and numbers from `number` on; a document that has a key
-    /// keeps it.
+    /// Gives the documents sequence numbers from `sequence` on, and automatic keys from `number`
+    /// on. A document that has a key keeps it.
     pub fn number(&mut self, sequence: u64, number: u64) {
         for ((document, sequence), number) in
             self.documents.iter_mut().zip(sequence..).zip(number..)
@@ -347,17 +351,17 @@ impl Batch {
         }
     }
 
-    /// Tokens that are left.
+    /// Returns the number of tokens that are left.
     pub fn token_count(&self) -> usize {
         self.tokens.len() - self.dropped_tokens
     }
 
-    /// Whether nothing is left.
+    /// True if no document is left.
     pub fn is_empty(&self) -> bool {
         self.documents.len() == self.dropped_documents
     }
 
-    /// The key of a document.
+    /// Returns the key of a document.
     pub fn key(&self, document: &Document) -> Key<'_> {
         match document.key {
             BatchKey::Next => Key::Next,
@@ -379,14 +383,14 @@ impl Batch {
         &tokens[start..documents[index].token_end as usize]
     }
 
-    /// The values of a document. Those that are terms are known by their tokens' places among the document's.
+    /// Returns the values of a document. Keywords hold their tokens' places in the document.
     pub(crate) fn values_of(&self, index: usize) -> &[RowValue] {
         let index = self.dropped_documents + index;
         let start = index.checked_sub(1).map_or(0, |before| self.documents[before].value_end);
         &self.values[start as usize..self.documents[index].value_end as usize]
     }
 
-    /// The text of a document; none if texts are not kept.
+    /// Returns the text of a document. It is empty if texts are not kept.
     pub(crate) fn text_of(&self, index: usize) -> &[u8] {
         let index = self.dropped_documents + index;
         let Some(end) = self.text_ends.get(index) else { return &[] };
@@ -408,10 +412,10 @@ impl Batch {
     }
 }
 
-/// Why a batch was not taken whole.
+/// The reason why a batch was not taken whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// The segment is full: seal it and go on with the next.
+    /// The segment is full: seal it and continue with the next.
     SegmentFull,
     /// The long-term partition has no room for more rows, vectors or texts now.
     HeapFull,

@@ -1,5 +1,5 @@
-//! The extent of a fresh segment, as its writer and its readers see it: table, prefixes, term records, blocks
-//! (paper §4.5).
+//! The extent of a fresh segment, as its writer and its readers see it: table, prefixes, term
+//! records and blocks (paper §4.5).
 //!
 //! | record word (32 bit) | |
 //! |---|---|
@@ -9,13 +9,14 @@
 //! | 7 | first word of a long term's bytes in the area; 0: none |
 //! | 8..16 | the newest postings; word 15 is 0 while there are none |
 //!
-//! The table has a 32-bit slot a term, so that as much of it as possible stays near the processor: the ordinal
-//! plus one in as many low bits as the number of slots has, and a tag of the hash above. Linear probing, never
-//! more than 70 % full; a slot is stored (release) after the record it leads to is written. A tag that is
-//! right by accident is found out when the record's key is compared.
+//! The table has a 32-bit slot a term, so that much of it stays in the processor's caches. The low
+//! bits of a slot have the ordinal plus one, as many bits as the number of slots has. A tag of the
+//! hash is above. The table uses linear probing and is never more than 70 % full. A slot is stored
+//! (release) after its record is written. A tag may match by accident: comparing the record's key
+//! detects that.
 //!
-//! A record's [prefix], its term's field and first bytes, is in an array besides: who goes through all terms for
-//! some that begin alike reads an eighth of what the records are.
+//! A record's [prefix], its term's field and first bytes, is also in an array. A reader that
+//! searches all terms for some with a common beginning reads an eighth of the records' bytes.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -33,25 +34,25 @@ use crate::terms::term_order::prefix;
 pub struct Record<'a>(&'a Line);
 
 impl<'a> Record<'a> {
-    /// The term's key.
+    /// Returns the term's key.
     #[inline(always)]
     pub fn key(self) -> TermKey {
         TermKey { low: self.0.pair(0).load(Relaxed), high: self.0.pair(1).load(Relaxed) }
     }
 
-    /// The term's list.
+    /// Returns the term's list.
     #[inline(always)]
     pub fn list(self) -> List<'a, AtomicU32, AtomicU64> {
         List { chain: self.0.pair(2), count: self.0.word(6), buffer: self.0.words(8, 16) }
     }
 
-    /// The cache line that it is.
+    /// Returns the record's cache line.
     #[inline(always)]
     pub(crate) fn line(self) -> &'a Line {
         self.0
     }
 
-    /// Where a long term's bytes begin in the area; 0 for a short term.
+    /// Returns the place of a long term's bytes in the area, or 0 for a short term.
     pub fn long(self) -> u32 {
         self.0.word(7).load(Relaxed)
     }
@@ -80,7 +81,7 @@ pub struct Extent<'a> {
 }
 
 impl<'a> Extent<'a> {
-    /// The extent at `start`.
+    /// Returns the extent at `start`.
     #[inline]
     pub fn new(region: &'a Region, geometry: &Geometry, start: u64) -> Self {
         let FreshSpans { table, prefixes, records, area } = geometry.fresh(start);
@@ -94,18 +95,18 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// The record of an ordinal.
+    /// Returns the record of an ordinal.
     #[inline(always)]
     pub fn record(&self, ordinal: u32) -> Record<'a> {
         Record(&self.records[ordinal as usize])
     }
 
-    /// The prefixes of the first `terms` terms.
+    /// Returns the prefixes of the first `terms` terms.
     pub fn prefixes(&self, terms: u32) -> &'a [AtomicU64] {
         &self.prefixes[..terms as usize]
     }
 
-    /// Writes the record of a term without postings, and its prefix, before the table leads to it.
+    /// Writes the record and the prefix of a term without postings, before the table leads to it.
     pub(crate) fn enter(&self, ordinal: u32, key: TermKey, long: &[u8], first: u32) {
         let (inline, len) = key.inline_bytes();
         let bytes = if key.is_long() { long } else { &inline[..len] };
@@ -113,37 +114,37 @@ impl<'a> Extent<'a> {
         self.record(ordinal).write(key, first);
     }
 
-    /// The first word of the area behind `terms` records.
+    /// Returns the first word of the area behind `terms` records.
     #[inline(always)]
     pub(crate) fn low_after(&self, terms: u32) -> u32 {
         self.low + terms * 16
     }
 
-    /// The words in which chains and long terms lie.
+    /// Returns the words of chains and long terms.
     #[inline(always)]
     pub fn area(&self) -> &'a [AtomicU32] {
         self.area
     }
 
-    /// How large the blocks are.
+    /// Returns the sizes of blocks.
     #[inline(always)]
     pub fn blocks(&self) -> Blocks {
         self.blocks
     }
 
-    /// The table's slots.
+    /// Returns the table's slots.
     #[inline(always)]
     pub(crate) fn table(&self) -> &'a [AtomicU32] {
         self.table
     }
 
-    /// Where the search for `hash` begins.
+    /// Returns the slot where the search for `hash` begins.
     #[inline(always)]
     pub(crate) fn home(&self, hash: u64) -> usize {
         hash as usize & (self.table.len() - 1)
     }
 
-    /// The bytes of `record`'s term, which is long.
+    /// Yields the bytes of `record`'s term, which is long.
     pub fn long_bytes(&self, record: Record<'_>) -> impl Iterator<Item = u8> + use<'a> {
         let first = record.long() as usize;
         let len = record.key().len();
@@ -151,7 +152,7 @@ impl<'a> Extent<'a> {
         (0..len).map(move |i| (words[i / 4].load(Relaxed) >> (8 * (i % 4))) as u8)
     }
 
-    /// Writes the bytes of a term; says of which field they are, and how many.
+    /// Writes the bytes of a term. Returns its field and the number of bytes.
     pub fn write_term(&self, ordinal: u32, out: &mut TermBuffer) -> (FieldId, usize) {
         let record = self.record(ordinal);
         let key = record.key();
@@ -159,34 +160,34 @@ impl<'a> Extent<'a> {
         key.write(long.into_iter().flatten(), out)
     }
 
-    /// The slot of an ordinal whose term has this hash.
+    /// Returns the slot for an ordinal whose term has this hash.
     #[inline(always)]
     pub(crate) fn slot(&self, hash: u64, ordinal: u32) -> u32 {
         (hash >> 32) as u32 & self.tag_mask() | (ordinal + 1)
     }
 
-    /// The bits of a slot above the ordinal.
+    /// Returns the bits of a slot above the ordinal.
     #[inline(always)]
     fn tag_mask(&self) -> u32 {
         !(self.table.len() as u32 - 1)
     }
 
-    /// The ordinal in a slot that is not empty, if its tag is that of `hash`.
+    /// Returns the ordinal in a slot that is not empty, if the slot's tag matches `hash`.
     #[inline(always)]
     pub(crate) fn ordinal_in(&self, slot: u32, hash: u64) -> Option<u32> {
         let differing = slot ^ (hash >> 32) as u32;
         (differing & self.tag_mask() == 0).then(|| (slot & !self.tag_mask()).wrapping_sub(1))
     }
 
-    /// The ordinal in the slot where the search for `hash` begins, if its tag is right: nearly always the term
-    /// itself, which its record tells.
+    /// Returns the ordinal in the slot where the search for `hash` begins, if its tag matches. It
+    /// is nearly always the term's. The record decides.
     #[inline(always)]
     pub(crate) fn guess(&self, hash: u64) -> Option<u32> {
         let slot = self.table[self.home(hash)].load(Relaxed);
         self.ordinal_in(slot, hash).filter(|_| slot != 0)
     }
 
-    /// Asks for the record that the search for `hash` will probably end at.
+    /// Prefetches the record at which the search for `hash` will probably end.
     #[inline]
     pub fn prefetch_record(&self, hash: u64) {
         if let Some(ordinal) = self.guess(hash) {
@@ -194,12 +195,12 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// Whether a record is the term with this key and these bytes.
+    /// True if a record is that of the term with this key and these bytes.
     pub(crate) fn is(&self, record: Record<'_>, key: TermKey, bytes: &[u8]) -> bool {
         record.key() == key && (!key.is_long() || self.long_bytes(record).eq(bytes.iter().copied()))
     }
 
-    /// The ordinal of a term, if the segment has it.
+    /// Returns the ordinal of a term, if the segment has it.
     pub fn find(&self, term: Term<'_>, hash: u64) -> Option<u32> {
         let mut at = self.home(hash);
         loop {
@@ -216,7 +217,7 @@ impl<'a> Extent<'a> {
         }
     }
 
-    /// Asks for the table slot of `hash`.
+    /// Prefetches the table slot of `hash`.
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
         prefetch(&self.table[self.home(hash)]);

@@ -1,19 +1,22 @@
-//! How long the fields of text are in a fresh segment's documents: how many tokens of each were kept. (Lengths of the text itself are
-//! [apart](crate::rows::lengths): every document has one.)
+//! The lengths of fields of text in a fresh segment's documents: the number of kept tokens of each.
+//! The text itself has its [own lengths](crate::rows::lengths), since every document has one.
 //!
-//! A row's [record](crate::ground::values) has two words for each field of text that it has tokens of: what the rows before it have of the
-//! field together, and its own length with the number of the last row before it that has any. Beside the directory of records lies a line with the
-//! newest such row of each field. So what any number of rows have of a field is found from the newest row back, past those that
-//! came behind the last one that a snapshot sees; exactly, however many more are written meanwhile. Documents that have nothing but a
-//! text pay nothing.
+//! A row's [record](crate::ground::values) has two words for each field of text that it has tokens
+//! of. The first has the statistics of the field in the rows before. The second has the row's own
+//! length, and the last row before it that has the field. A line beside the directory of records
+//! has the newest such row of each field.
+//!
+//! So a field's statistics in the first rows are found from the newest row back. The search skips
+//! rows behind the last one that a snapshot sees. The result is exact, for any number of rows
+//! written meanwhile. Documents that have only a text cost nothing.
 //!
 //! | bits | of a record's words | |
 //! |---|---|---|
 //! | all | of the first | what the rows before have, as a [running count](crate::rows::lengths) |
-//! | 0 .. 32 | of the second | length, saturated as in arrays of lengths; 0 if the row was given up |
+//! | 0 .. 32 | of the second | length, saturated as in arrays of lengths; 0 if given up |
 //! | 32 .. 64 | | one past the last row before that has the field; 0: there is none |
 //!
-//! A word of the line is a field (bits 24 to 31) and its newest row; 0: there are no more.
+//! A word of the line is a field (bits 24 to 31) and its newest row. A word of 0 ends the line.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -27,15 +30,16 @@ use crate::ground::values::{RowValue, ValueKind, find_length};
 use crate::rows::lengths::{Statistics, saturated};
 use crate::rows::record_places::RecordPlaces;
 
-/// Words of 64 bits of the line of newest rows. No index has more fields of text.
+/// Number of 64-bit words of the line of newest rows. No index has more fields of text than fit
+/// there.
 pub(crate) const NEWEST_WORDS: u64 = 8;
 const FIELDS: u64 = NEWEST_WORDS * 2;
 const ROW_BITS: u32 = 24;
 
-/// What a record says of a field of text.
+/// A field of text in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FieldLength {
-    /// What the rows before have.
+    /// Statistics of the field in the rows before.
     pub(crate) before: Statistics,
     pub(crate) length: u32,
     /// The last row before that has the field.
@@ -62,14 +66,14 @@ impl FieldLength {
 struct NewestRows<'a>(&'a [AtomicU32]);
 
 impl<'a> NewestRows<'a> {
-    /// Those beside the directory of records at `records`.
+    /// Returns the rows beside the directory of records at `records`.
     fn new(region: &'a Region, geometry: &Geometry, records: u64) -> NewestRows<'a> {
         let start = Span::<AtomicU64>::new(records, geometry.row_entries).end();
         NewestRows(region.view(Span::new(start, FIELDS)))
     }
 
     fn get(&self, field: FieldId) -> Option<u32> {
-        // Acquire: what was written of the row, and of those before it.
+        // Acquire: the data of the row, and of those before it, was written before.
         let mut words = self.0.iter().map(|word| word.load(Acquire)).take_while(|word| *word != 0);
         let word = words.find(|word| word >> ROW_BITS == field.0 as u32)?;
         Some(word & ((1 << ROW_BITS) - 1))
@@ -80,7 +84,7 @@ impl<'a> NewestRows<'a> {
     }
 }
 
-/// Makes the line beside the directory of records at `records` say that no row has a field of text.
+/// Clears the line beside the directory of records at `records`: no row has a field of text.
 pub(crate) fn clear(region: &Region, geometry: &Geometry, records: u64) {
     NewestRows::new(region, geometry, records).0.iter().for_each(|word| word.store(0, Relaxed));
 }
@@ -94,7 +98,7 @@ pub(crate) struct FreshLengths<'a> {
 }
 
 impl<'a> FreshLengths<'a> {
-    /// Those of the segment with this extent whose directory of records is at `records`.
+    /// Makes the view of the segment with this extent, whose directory of records is at `records`.
     pub(crate) fn new(
         region: &'a Region,
         geometry: &'a Geometry,
@@ -108,15 +112,17 @@ impl<'a> FreshLengths<'a> {
         }
     }
 
-    /// What a row that was written says of a field; none if it has no tokens of it.
+    /// Returns the entry of a field in the record of a written row, or `None` if the row has no
+    /// tokens of the field.
     pub(crate) fn of_row(&self, row: u32, field: FieldId) -> Option<FieldLength> {
         let words = find_length(self.record(row)?, field)?;
         Some(FieldLength::from_words(words.map(load)))
     }
 
-    /// What the first `rows` rows have of a field, which were written.
+    /// Returns the statistics of a field in the first `rows` rows, which were written.
     pub(crate) fn of_first(&self, rows: u32, field: FieldId) -> Statistics {
         let mut next = self.newest.get(field);
+        // Each step goes to an older row, so that the loop ends.
         while let Some(row) = next {
             let Some(found) = self.of_row(row, field) else { break };
             if row < rows {
@@ -127,7 +133,8 @@ impl<'a> FreshLengths<'a> {
         Statistics::default()
     }
 
-    /// A row that nobody has seen has no tokens of a field, after rows that have `before`.
+    /// Empties a field of a row that no reader has seen. `before` are the statistics of the rows
+    /// before it.
     fn empty(&self, row: u32, field: FieldId, before: Statistics) {
         let words = self.record(row).and_then(|record| find_length(record, field));
         let Some([of_before, own]) = words else { return };
@@ -145,7 +152,7 @@ impl<'a> FreshLengths<'a> {
     }
 }
 
-/// A word of two halves.
+/// Loads a word of two halves.
 fn load([low, high]: &[AtomicU32; 2]) -> u64 {
     low.load(Relaxed) as u64 | (high.load(Relaxed) as u64) << 32
 }
@@ -156,7 +163,7 @@ fn store([low, high]: &[AtomicU32; 2], word: u64) {
     high.store((word >> 32) as u32, Relaxed);
 }
 
-/// What the writer of a fresh segment knows of its fields of text, in the order of the line.
+/// The writer's counts of its fields of text, in the order of the line.
 #[derive(Debug, Default)]
 pub(crate) struct FieldCounts(Vec<FieldCount>);
 
@@ -168,7 +175,7 @@ struct FieldCount {
 }
 
 impl FieldCounts {
-    /// The two values of the next row's record that say that it has this many tokens of a field.
+    /// Returns the two values of the next row's record for a field with this many kept tokens.
     pub(crate) fn values(&self, field: FieldId, kept: u64) -> [RowValue; 2] {
         let known = self.0.iter().find(|known| known.field == field);
         let length = FieldLength {
@@ -179,7 +186,7 @@ impl FieldCounts {
         length.words().map(|bits| RowValue { field, kind: ValueKind::Text, bits })
     }
 
-    /// The record of a row was written.
+    /// Notes the record of a row, after it was written.
     pub(crate) fn note(&mut self, lengths: FreshLengths<'_>, row: u32, record: &[RowValue]) {
         for pair in record.chunk_by(|a, b| a.field == b.field) {
             let &[RowValue { field, kind: ValueKind::Text, bits: before }, own] = pair else {
@@ -198,7 +205,7 @@ impl FieldCounts {
         }
     }
 
-    /// The rows from `first` on, which nobody has seen, were given up: they have nothing.
+    /// Discounts the rows from `first` on. They were given up, and no reader has seen them.
     pub(crate) fn discount(&mut self, lengths: FreshLengths<'_>, first: u32) {
         for FieldCount { field, newest, counted } in &mut self.0 {
             let given_up = || {

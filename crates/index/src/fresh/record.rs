@@ -1,5 +1,6 @@
-//! The record of a row's [values](crate::ground::values), written when its tokens are posted: then the ordinals of those that are terms
-//! are known, and of fields of text what the rows before have.
+//! Writes the record of a row's [values](crate::ground::values) after its tokens are posted. By
+//! then the ordinals of its terms are known, and for fields of text the statistics of the rows
+//! before.
 
 use crate::fresh::FreshWriter;
 use crate::fresh::batch::BatchToken;
@@ -23,6 +24,7 @@ impl FreshWriter {
         let first = self.allocate(extent, words).ok_or(Full)?;
         self.record.clear();
         let mut values = values.iter();
+        // Each step takes one value, or the two of a field of text, so that the loop ends.
         while let Some(value) = values.next() {
             let bits = match value.kind {
                 ValueKind::Keyword => ordinal_of(extent, &tokens[value.bits as usize])?.into(),
@@ -42,20 +44,21 @@ impl FreshWriter {
         Ok(())
     }
 
-    /// The newest `rows` rows, which nobody has seen, were given up: they are dead from birth.
+    /// Discounts the newest `rows` rows, which were given up. No reader has seen them: they are
+    /// dead from birth.
     pub fn discount(&mut self, memory: &Memory, rows: u32) {
         let lengths = self.lengths(memory, &self.extent(memory));
         self.fields.discount(lengths, self.rows() - rows);
         self.rows.discount(memory, rows);
     }
 
-    /// The lengths of its fields of text.
+    /// Returns the lengths of the segment's fields of text.
     fn lengths<'a>(&self, memory: &'a Memory, extent: &Extent<'a>) -> FreshLengths<'a> {
         FreshLengths::new(memory.region(), memory.geometry(), self.rows.records(), *extent)
     }
 }
 
-/// The ordinal of a token that was posted. Its slot's tag may have been another's.
+/// Returns the ordinal of a posted token. The tag of the token's slot may have been another term's.
 fn ordinal_of(extent: &Extent<'_>, token: &BatchToken) -> Result<u32, Full> {
     if extent.record(token.ordinal).key().is(token.key) {
         return Ok(token.ordinal);

@@ -1,8 +1,9 @@
-//! What the writer of a fresh segment lays down in the long-term partition: rows, their [running counts](crate::rows::lengths), document
-//! vectors and [texts](TextWriter), in chunks that are taken from the ring as they are needed (paper §4.4).
+//! The part of a fresh segment's writer that writes to the long-term partition: rows, their
+//! [running counts](crate::rows::lengths), document vectors and [texts](TextWriter). It takes
+//! chunks from the ring as they are needed (paper §4.4).
 //!
-//! The place of the next row and of the next unit are kept as offsets, so that a document costs no walk through
-//! a directory.
+//! It keeps the places of the next row and the next unit as offsets, so that a document needs no
+//! walk through a directory.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicU16, AtomicU64};
@@ -22,32 +23,33 @@ use crate::rows::{ROW_WORDS, RowWords};
 
 const UNIT_BYTES: u64 = 2;
 
-/// The writer's end of a segment's rows and vectors.
+/// The writer of a segment's rows and vectors.
 #[derive(Debug)]
 pub(crate) struct RowWriter {
     id: SegmentId,
     rows: u32,
-    /// Offset of the next row, and of its running count; meaningless while no chunk backs it.
+    /// Offsets of the next row and of its running count. Undefined while no chunk backs them.
     row_place: u64,
     count_place: u64,
-    /// What the rows have.
+    /// Statistics of the rows.
     counted: Statistics,
     row_directory: Span<AtomicU64>,
     row_chunks: u32,
-    /// Next unit, and the end of the units that are backed, all in one piece.
+    /// The next unit, and the end of the backed units, which are contiguous.
     unit: u32,
     unit_end: u32,
     /// Offset of the next unit.
     unit_place: u64,
     vector_directory: Span<AtomicU64>,
-    /// Offset of the directory of where values are.
+    /// Offset of the directory of the values' places.
     records: u64,
-    /// Where texts go, if they are kept.
+    /// The writer of texts, if they are kept.
     texts: Option<TextWriter>,
 }
 
 impl RowWriter {
-    /// Of a segment without rows, or `None` while the partition has no room for its directories.
+    /// Opens a segment without rows, or returns `None` while the partition has no room for its
+    /// directories.
     pub(crate) fn open(memory: &Memory, id: SegmentId) -> Option<RowWriter> {
         let geometry = memory.geometry();
         let chunks = geometry.row_entries * 2 + geometry.vector_entries + NEWEST_WORDS;
@@ -75,7 +77,7 @@ impl RowWriter {
         })
     }
 
-    /// Tells the segment's descriptor where rows and vectors are.
+    /// Writes the places of rows and vectors to the segment's descriptor.
     pub(crate) fn describe(&self, descriptor: Descriptor<'_>) {
         descriptor.set_row_directory(self.row_directory.start());
         descriptor.set_counts(self.row_directory.start());
@@ -84,18 +86,19 @@ impl RowWriter {
         descriptor.set_texts(self.texts.as_ref().map_or(0, TextWriter::directory));
     }
 
-    /// Offset of the directory of where values are.
+    /// Returns the offset of the directory of the values' places.
     pub(crate) fn records(&self) -> u64 {
         self.records
     }
 
-    /// Rows written.
+    /// Returns the number of rows written.
     #[inline(always)]
     pub(crate) fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// Backs rows for `wanted` more documents; says for how many there is room.
+    /// Backs rows for `wanted` more documents. Returns the number of documents that there is room
+    /// for.
     pub(crate) fn reserve_rows(&mut self, memory: &Memory, wanted: usize) -> usize {
         let geometry = memory.geometry();
         let directory = memory.region().view(self.row_directory);
@@ -118,18 +121,18 @@ impl RowWriter {
         }
     }
 
-    /// The next row, which must be backed.
+    /// Returns the next row, which must be backed.
     #[inline(always)]
     pub(crate) fn next_row<'a>(&self, memory: &'a Memory) -> RowWords<'a> {
         RowWords::at(memory.region().view(Span::new(self.row_place, ROW_WORDS)))
     }
 
-    /// What the rows have.
+    /// Returns the statistics of the rows.
     pub(crate) fn counted(&self) -> Statistics {
         self.counted
     }
 
-    /// Goes on behind the row that was written, of which this many tokens were kept.
+    /// Ends the row that was written, with `length` kept tokens, and moves to the next.
     #[inline(always)]
     pub(crate) fn end_row(&mut self, memory: &Memory, length: u32) {
         self.counted += Statistics::of(length);
@@ -157,7 +160,8 @@ impl RowWriter {
         self.count_place = counts_at(geometry, chunk);
     }
 
-    /// The newest `rows` rows never come to life, and count nothing. Nobody has seen them, nor their counts.
+    /// Discounts the newest `rows` rows, which never come to life. No reader has seen them, nor
+    /// their counts.
     pub(crate) fn discount(&mut self, memory: &Memory, rows: u32) {
         let directory = self.row_directory.start();
         let counts = RunningCounts::new(memory.region(), memory.geometry(), directory);
@@ -174,7 +178,7 @@ impl RowWriter {
         self.texts.as_mut().map_or(Ok(()), |texts| texts.reserve(memory, bytes))
     }
 
-    /// Writes the next row's text, or that it has none, if texts are kept.
+    /// Writes the next row's text, or marks that it has none, if texts are kept.
     #[inline(always)]
     pub(crate) fn put_text(&mut self, memory: &Memory, text: Option<&[u8]>) {
         if let Some(texts) = &mut self.texts {
@@ -185,7 +189,7 @@ impl RowWriter {
         }
     }
 
-    /// The next row's values are in the record that begins with the word `first` of the segment's area.
+    /// Notes that the next row's values are in the record at word `first` of the segment's area.
     pub(crate) fn put_record(&self, memory: &Memory, first: u32) {
         let geometry = memory.geometry();
         let places = RecordPlaces::new(memory.region(), geometry, self.records);
@@ -193,7 +197,7 @@ impl RowWriter {
         places.put(self.rows, self.row_place - inside * ROW_BYTES, first);
     }
 
-    /// Bytes of the texts written.
+    /// Returns the bytes of the texts written.
     pub(crate) fn text_bytes(&self) -> u64 {
         self.texts.as_ref().map_or(0, TextWriter::bytes)
     }
@@ -229,19 +233,19 @@ impl RowWriter {
         Ok(())
     }
 
-    /// The number of the next unit.
+    /// Returns the number of the next unit.
     #[inline(always)]
     pub(crate) fn unit(&self) -> u32 {
         self.unit
     }
 
-    /// The next `len` units, which must be backed.
+    /// Returns the next `len` units, which must be backed.
     #[inline(always)]
     pub(crate) fn units<'a>(&self, memory: &'a Memory, len: u32) -> &'a [AtomicU16] {
         memory.region().view(Span::new(self.unit_place, len as u64))
     }
 
-    /// Goes on behind units that were written.
+    /// Moves behind units that were written.
     #[inline(always)]
     pub(crate) fn take_units(&mut self, units: u32) {
         self.unit += units;

@@ -11,8 +11,9 @@ use crate::ground::term::{Term, TermKey};
 use crate::lists::list::Full;
 
 impl FreshWriter {
-    /// Finds or inserts the terms of all tokens, and asks for their records. Returns how many were resolved.
-    // A function of its own, like `post_all`: the two loops need all registers there are.
+    /// Finds or inserts the terms of all tokens, and prefetches their records. Returns the number
+    /// of tokens resolved.
+    // Not inlined, like `post_all`: each of the two loops needs all registers.
     #[inline(never)]
     pub(super) fn resolve(
         &mut self,
@@ -22,7 +23,8 @@ impl FreshWriter {
         let (tokens, long) = batch.tokens_mut();
         for (done, token) in tokens.iter_mut().enumerate() {
             token.ordinal = match extent.guess(token.hash) {
-                // The tag decides; a short term's record is compared when it is there, in `post_all`.
+                // The tag decides. `post_all` compares a short term's record once it is in the
+                // cache.
                 Some(ordinal) if token.key.is_whole() => ordinal,
                 _ => match self.find_or_insert(extent, token, long) {
                     Ok(ordinal) => ordinal,
@@ -34,8 +36,8 @@ impl FreshWriter {
         (tokens.len(), Ok(()))
     }
 
-    /// The ordinal of a token's term, wherever it is and if it is nowhere; any for a hole. Here, too, the tag
-    /// decides for a short term.
+    /// Returns the ordinal of a token's term, and inserts a new term. Returns any ordinal for a
+    /// hole. Here, too, the tag decides for a short term.
     #[inline(never)]
     fn find_or_insert(
         &mut self,
@@ -92,8 +94,8 @@ impl FreshWriter {
         Ok(ordinal)
     }
 
-    /// The ordinal of a token that is not what its slot's tag said: a short term whose slot was taken for
-    /// another's with the same tag, one in thousands; or none at all, a hole.
+    /// Returns the right ordinal of a token whose slot had another term's tag. This happens to one
+    /// short term in thousands. Returns `None` for a hole.
     #[cold]
     pub(super) fn resolve_again(
         &mut self,

@@ -1,5 +1,6 @@
-//! What the writer of a fresh segment lays down of its documents' [texts](crate::rows::texts), if the index keeps them: chunks that
-//! are taken from the long-term ring as they are needed. A text whose row is never written is nobody's.
+//! The writer of a fresh segment's [texts](crate::rows::texts), if the index keeps them. It takes
+//! chunks from the long-term ring as they are needed. No place leads to a text whose row is never
+//! written.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -14,13 +15,13 @@ use crate::rows::texts::{TextPlace, Texts};
 
 const WORD: usize = size_of::<u64>();
 
-/// The writer's end of a segment's texts.
+/// The writer of a segment's texts.
 #[derive(Debug)]
 pub(crate) struct TextWriter {
     id: SegmentId,
     /// Offset of the directory.
     directory: u64,
-    /// Next word, and the end of the words that are backed, all in one piece.
+    /// The next word, and the end of the backed words, which are contiguous.
     word: u32,
     word_end: u32,
     /// Offset of the next word.
@@ -29,22 +30,23 @@ pub(crate) struct TextWriter {
 }
 
 impl TextWriter {
-    /// Of a segment without rows, whose directory is at `directory`.
+    /// Makes the writer of a segment without rows, whose directory is at `directory`.
     pub(crate) fn new(id: SegmentId, directory: u64) -> TextWriter {
         TextWriter { id, directory, word: 0, word_end: 0, place: 0, bytes: 0 }
     }
 
-    /// Offset of the directory.
+    /// Returns the directory's offset.
     pub(crate) fn directory(&self) -> u64 {
         self.directory
     }
 
-    /// Bytes of the texts written.
+    /// Returns the bytes of the texts written.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// A chunk of rows begins at `start`: behind them and their running counts is where their texts are.
+    /// Enters a chunk of rows that begins at `start`. The places of their texts are behind the rows
+    /// and their running counts.
     pub(crate) fn enter_row_chunk(&self, memory: &Memory, chunk: u32, start: u64) {
         let places = start + ((ROW_BYTES + COUNT_BYTES) << memory.geometry().row_shift);
         self.entry(memory, chunk as u64).store(places, Release);
@@ -86,7 +88,7 @@ impl TextWriter {
         Ok(())
     }
 
-    /// Writes the text of the row `local`, which is backed, as is its text.
+    /// Writes the text of row `local`. Row and text are backed.
     pub(crate) fn put(&mut self, memory: &Memory, local: u32, text: &[u8]) {
         let place = TextPlace { first: self.word, bytes: text.len() as u32 };
         let (whole, rest) = text.split_at(text.len() / WORD * WORD);
@@ -102,7 +104,7 @@ impl TextWriter {
         self.put_place(memory, local, place);
     }
 
-    /// The row `local`, which is backed, has no text.
+    /// Marks that row `local`, which is backed, has no text.
     pub(crate) fn put_none(&self, memory: &Memory, local: u32) {
         self.put_place(memory, local, TextPlace::default());
     }

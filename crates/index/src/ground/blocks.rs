@@ -1,16 +1,16 @@
-//! How the blocks of a growing list are sized.
+//! The sizes of a growing list's blocks.
 
-/// Blocks in a part of the directory of a list's largest blocks.
+/// Number of blocks in a part of the directory of a list's largest blocks.
 pub(crate) const DIRECTORY_PART: u32 = 32;
-/// Words of such a part.
+/// Number of words of such a part.
 pub(crate) const DIRECTORY_WORDS: u32 = 1 + 2 * DIRECTORY_PART;
 
-/// How large the blocks of a chain are.
+/// The sizes of a chain's blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocks {
     /// 8, 16, 32, … postings, up to `8 << doublings` (VSB).
     Variable {
-        /// How often the size doubles.
+        /// Number of times that the size doubles.
         doublings: u32,
     },
     /// Always `8 * units` postings (FSB).
@@ -21,8 +21,8 @@ pub enum Blocks {
 }
 
 impl Blocks {
-    /// Of a chain with `units` spilled units of 8 (at least 1): how many units its tail block holds, and how
-    /// many it can hold.
+    /// Returns the number of units in the tail block, and its capacity, in a chain with `units`
+    /// spilled units of 8 (at least 1).
     #[inline]
     pub fn tail(self, units: u32) -> (u32, u32) {
         match self {
@@ -39,7 +39,8 @@ impl Blocks {
         }
     }
 
-    /// Of a chain with `units` spilled units (at least 1): which of the largest blocks its tail block is, if it is one.
+    /// Returns the number of the tail block among the largest blocks, if it is one, in a chain with
+    /// `units` spilled units (at least 1).
     #[inline]
     pub(crate) fn largest(self, units: u32) -> Option<u32> {
         match self {
@@ -48,13 +49,15 @@ impl Blocks {
         }
     }
 
-    /// Words before the postings of the tail block of such a chain: the link, and of one of the largest where its directory is.
+    /// Returns the number of words before the postings of the tail block: the link, and in a
+    /// largest block the place of its directory.
     #[inline]
     pub(crate) fn header(self, units: u32) -> usize {
         1 + usize::from(self.largest(units).is_some())
     }
 
-    /// Words that a spill takes at most: the largest block, its header, and a part of the directory.
+    /// Returns the largest number of words that a spill takes: the largest block, its header, and a
+    /// part of the directory.
     pub fn spill_words_max(self) -> u64 {
         match self {
             Blocks::Fixed { units } => 1 + 8 * units as u64,

@@ -1,15 +1,15 @@
-//! Damage that is reported: what is not what was stored there.
+//! Reports of damage in the second tier.
 
 use std::fmt;
 
-/// Something in the second tier is not what was stored there.
+/// Damage in the second tier: data that differs from what was stored there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corrupt {
-    /// What.
+    /// The damaged thing.
     pub what: &'static str,
     /// Its offset from the start of the executor's part (of the file, for the root).
     pub at: u64,
-    /// What is wrong with it.
+    /// The kind of damage.
     pub why: &'static str,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for Corrupt {
 
 impl std::error::Error for Corrupt {}
 
-/// The CRC32C of words, in the byte order of the format (little endian).
+/// Returns the CRC32C of words, in the byte order of the format (little endian).
 #[inline]
 pub(crate) fn checksum(seed: u32, words: &[u64]) -> u32 {
     spirit_kernel::crc32c_words(seed, words)

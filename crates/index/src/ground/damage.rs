@@ -1,7 +1,8 @@
-//! Damage that a thread has come upon: what it read was not what was stored there.
+//! Damage that a thread has found in data that it read.
 //!
-//! Reading does not stop at it, since any bytes give some answer. So anyone who reads [clears](clear) what was noted before,
-//! and asks for it at the end, before the answer is given to anybody. Nothing is shared between threads.
+//! Reading does not stop at damage, since any bytes give some answer. So a reader [clears](clear)
+//! the notes first. At the end it asks for new notes before it returns the answer. Threads share no
+//! notes.
 
 use std::cell::Cell;
 
@@ -9,14 +10,14 @@ use spirit_mem::Region;
 
 use crate::ground::corrupt::Corrupt;
 
-/// What was read, and in which region.
+/// The damage, and its region.
 struct Damage {
     region: usize,
     what: Corrupt,
 }
 
 thread_local! {
-    /// Whether there is any: what every query asks, and all that a sound index needs.
+    /// True if there is damage. Every query reads this; a sound index needs nothing else.
     static IS_ANY: Cell<bool> = const { Cell::new(false) };
     static FIRST: Cell<Option<Damage>> = const { Cell::new(None) };
 }
@@ -35,7 +36,7 @@ pub fn note(region: &Region, what: Corrupt) {
     });
 }
 
-/// Forgets what this thread noted.
+/// Clears this thread's notes.
 #[inline]
 pub fn clear() {
     if is_any() {
@@ -49,7 +50,7 @@ fn forget() {
     IS_ANY.set(false);
 }
 
-/// The damage in a region that this thread noted first, if that was the first.
+/// Returns the first damage that this thread noted, if it is in this region.
 pub fn found(region: &Region) -> Option<Corrupt> {
     FIRST.with(|first| {
         let noted = first.take();
@@ -60,7 +61,7 @@ pub fn found(region: &Region) -> Option<Corrupt> {
     })
 }
 
-/// True if this thread noted any.
+/// True if this thread noted any damage.
 #[inline]
 pub fn is_any() -> bool {
     IS_ANY.get()

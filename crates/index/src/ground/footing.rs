@@ -1,4 +1,4 @@
-//! What an executor's memory stands on.
+//! The parts that an executor's memory is built on.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use spirit_mem::{Pins, Region};
 
 use crate::ground::geometry::Geometry;
 
-/// A region, how it is divided, and the slots of its readers.
+/// A region, its layout, and the slots of its readers.
 pub struct Footing {
     /// The memory.
     pub region: Region,
-    /// Where everything is in it.
+    /// The layout of the memory.
     pub geometry: Geometry,
     /// The readers' slots.
     pub pins: Arc<Pins>,

@@ -1,17 +1,18 @@
-//! How an executor's memory is divided: settled once, at start, from a few sizes.
+//! The division of an executor's memory. It is computed once, at start, from a few sizes.
 //!
-//! First the second tier, if there is one ([`layout`](crate::ground::layout)); then DRAM:
+//! First comes the second tier, if there is one ([`layout`](crate::ground::layout)), then DRAM:
 //!
-//! | partition | holds | given out by |
+//! | partition | contents | allocated by |
 //! |---|---|---|
-//! | control | the words that readers start from; descriptor table, descriptors, arrivals | position |
-//! | short-term | fresh segments: table, terms' first bytes, term records, posting blocks | ring, one extent a segment |
-//! | long-term | rows, document vectors, lengths, texts, posting arrays, the order of terms, columns | ring, chunks |
-//! | dictionary | the merged dictionary's table; a pool of its records, arrays and long terms | buddies |
+//! | control | the words that readers start from; descriptor table, arrivals | position |
+//! | short-term | fresh segments: table, prefixes, records, blocks | ring, an extent a segment |
+//! | long-term | rows, vectors, lengths, texts, lists, orders of terms, columns | ring, chunks |
+//! | dictionary | the DRAM dictionary's table; a pool of records, arrays, long terms | buddies |
 //! | keys | the key table | slot |
 //!
-//! (Paper §4.4. The paper keeps a flushed segment's hash table in the long-term partition; ours is not needed
-//! once the segment is registered in the dictionary, so it lies in the short-term one and goes earlier.)
+//! (Paper §4.4. The paper keeps a flushed segment's hash table in the long-term partition. Ours is
+//! not needed once the segment is registered in the dictionary. So it lies in the short-term
+//! partition and is freed earlier.)
 
 use std::fmt;
 
@@ -25,54 +26,56 @@ use crate::ground::posting::LOCAL_MAX;
 use crate::ground::roots::ROOT_WORDS;
 use crate::ground::term::hash_bytes;
 
-/// How posting lists are stored in the second tier.
+/// The form of posting lists in the second tier.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Postings {
-    /// As in DRAM: arrays, bitmaps, document vectors.
+    /// Like in DRAM: arrays, bitmaps, document vectors.
     #[default]
     Raw,
     /// Packed, with their positions.
     Packed,
 }
 
-/// Lines of a block of the key filter.
+/// Number of lines of a block of the key filter.
 pub(crate) const KEY_FILTER_BLOCK_LINES: usize = 2;
-/// Cache lines of a descriptor.
+/// Number of cache lines of a descriptor.
 pub const DESCRIPTOR_LINES: usize = 4;
-/// The smallest segment, in bytes.
+/// Bytes of the smallest segment.
 pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
-/// The largest segment, in bytes: its blocks are addressed by 32-bit word.
+/// Bytes of the largest segment: its blocks are addressed by 32-bit word.
 pub const SEGMENT_BYTES_MAX: u64 = 4 << 30;
-/// Fresh extents: one being filled, one being flushed, one that readers may still hold.
+/// Number of fresh extents: one being filled, one being flushed, one that readers may still hold.
 const FRESH_EXTENTS: u64 = 3;
-/// A fresh extent is at least this part of a segment (log2). A start that needs more DRAM doubles it as often.
+/// log2 of the largest ratio of a segment to a fresh extent. A start that needs more DRAM doubles
+/// it as often.
 const EXTENT_SHIFT_MAX: u32 = 3;
-/// Largest executor heap: dictionary arrays are addressed in 32-bit units of 16 bytes.
+/// Bytes of the largest executor heap: dictionary arrays are addressed in 32-bit units of 16 bytes.
 pub const EXECUTOR_BYTES_MAX: u64 = 60 << 30;
 
-/// What the caller decides.
+/// The sizes that the caller decides.
 #[derive(Clone, Copy, Debug)]
 pub struct Settings {
-    /// DRAM of one executor, in bytes.
+    /// Bytes of DRAM of one executor.
     pub dram_bytes: u64,
-    /// A fresh segment's table, records and blocks, in bytes.
+    /// Bytes of a fresh segment's table, records and blocks.
     pub segment_bytes: u64,
     /// Block sizes of fresh lists.
     pub blocks: Blocks,
-    /// Whether document vectors (token order) are kept.
+    /// True if document vectors (token order) are kept.
     pub positions: bool,
-    /// Whether the documents' texts are kept.
+    /// True if the documents' texts are kept.
     pub store: bool,
-    /// How lists are stored in segments that are engraved from now on.
+    /// The form of lists in segments that are engraved from now on.
     pub postings: Postings,
-    /// When pages become resident.
+    /// The time when pages become resident.
     pub residency: Residency,
     /// The second tier, if there is one.
     pub nvm: Option<NvmSettings>,
 }
 
 impl Settings {
-    /// Whether segments of this size are possible, and the second tier holds those in flight.
+    /// Checks that segments of this size are possible, and that the second tier holds those in
+    /// flight.
     fn check_tier(&self) -> Result<(), GeometryError> {
         let segment_bytes = self.segment_bytes;
         if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&segment_bytes) {
@@ -96,15 +99,17 @@ impl Settings {
         extent_bytes / 4096 * 4096
     }
 
-    /// The least heap for fresh extents of a segment's bytes shifted by `extent_shift`: whatever the documents are like, the long-term
-    /// part then holds one segment that is being filled and one that is being flushed.
+    /// Returns the least heap for fresh extents of a segment's bytes shifted by `extent_shift`. For
+    /// documents of any kind, its long-term partition holds one segment that is being filled and
+    /// one that is being flushed.
     fn dram_bytes_min(self, extent_shift: u32) -> Result<u64, GeometryError> {
         self.check_tier()?;
         let holds = |dram_bytes| {
             let divided = Geometry::divide(Settings { dram_bytes, ..self }, extent_shift);
             divided.long.1 >= divided.long_bytes_min()
         };
-        // A large second tier has many segments, and each has its place in the table: some dozen sizes are looked at.
+        // A large second tier has many segments, and each has its place in the table. So the loop
+        // tries some dozen sizes.
         let mut sizes = (16..).map(|extents| self.extent_bytes(extent_shift) * extents);
         Ok(sizes
             .find(|dram_bytes| holds(*dram_bytes))
@@ -112,48 +117,48 @@ impl Settings {
     }
 }
 
-/// Table slots of a fresh extent.
+/// Returns the number of table slots of a fresh extent.
 fn slots_for(extent_bytes: u64) -> u64 {
     (extent_bytes / 128).next_power_of_two()
 }
 
-/// The settings cannot be met.
+/// The reason why settings cannot be met.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum GeometryError {
-    /// Segment size out of range.
+    /// The segment size is out of range.
     SegmentBytes {
-        /// What was asked for.
+        /// The segment size asked for.
         asked: u64,
     },
     /// The heap does not hold the segments in flight.
     HeapTooSmall {
-        /// What was asked for.
+        /// The bytes asked for.
         dram_bytes: u64,
-        /// The least that works with this segment size.
+        /// The least bytes that work with this segment size.
         dram_bytes_min: u64,
         /// The segment size.
         segment_bytes: u64,
-        /// Whether the segment size may be another one: the index is not there yet.
+        /// True if the segment size may change: the index does not exist yet.
         is_new: bool,
     },
     /// The second tier does not hold the segments in flight.
     NvmTooSmall {
-        /// What was asked for.
+        /// The bytes asked for.
         nvm_bytes: u64,
-        /// The least that works with this segment size.
+        /// The least bytes that work with this segment size.
         nvm_bytes_min: u64,
         /// The segment size.
         segment_bytes: u64,
     },
     /// The second tier is larger than an executor can address.
     NvmTooLarge {
-        /// What was asked for, per executor.
+        /// The bytes asked for, per executor.
         nvm_bytes: u64,
     },
     /// The heap is larger than an executor can address.
     HeapTooLarge {
-        /// What was asked for, per executor.
+        /// The bytes asked for, per executor.
         dram_bytes: u64,
     },
     /// The memory could not be reserved.
@@ -208,26 +213,27 @@ impl From<ReserveError> for GeometryError {
     }
 }
 
-/// Where everything is.
+/// The places of an executor's memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Geometry {
-    /// What was asked for.
+    /// The settings asked for.
     pub settings: Settings,
     /// The second tier: the region's first bytes.
     pub nvm: Option<NvmLayout>,
     /// Bytes of DRAM: the region's other bytes.
     pub bytes: u64,
-    /// Bytes of a fresh segment's extent: as large as a segment may be, or less in an index that is opened with less DRAM.
+    /// Bytes of a fresh segment's extent. They are as many as a segment may have, or fewer if the
+    /// index is opened with less DRAM.
     pub extent_bytes: u64,
     /// The words that readers start from.
     pub roots: Span<AtomicU64>,
-    /// Descriptor table slots; a power of two.
+    /// Number of descriptor table slots; a power of two.
     pub segments_max: u64,
     /// Two words a slot: pointer to read (GSP), pointer to the persistent copy (NSP).
     pub table: Span<AtomicU64>,
     /// Descriptors: four lines each, two versions a slot.
     pub descriptors: Span<Line>,
-    /// When the newest document of the segment in each table slot arrived.
+    /// The arrival of the newest document of the segment in each table slot.
     pub arrivals: Span<AtomicU64>,
     /// Start and bytes of the short-term partition.
     pub short: (u64, u64),
@@ -241,58 +247,64 @@ pub struct Geometry {
     pub key_lines: Span<Line>,
     /// The filter of keys that have left the key table. Empty without a second tier.
     pub filter_lines: Span<Line>,
-    /// Table slots of a fresh segment; a power of two.
+    /// Number of table slots of a fresh segment; a power of two.
     pub fresh_slots: u64,
     /// log2 of the rows in a chunk.
     pub row_shift: u32,
     /// log2 of the vector units in a chunk.
     pub vector_shift: u32,
-    /// Row chunks a segment may have.
+    /// Largest number of row chunks of a segment.
     pub row_chunks_max: u64,
-    /// Vector chunks a segment may have.
+    /// Largest number of vector chunks of a segment.
     pub vector_chunks_max: u64,
-    /// Row chunks a fresh segment may have.
+    /// Largest number of row chunks of a fresh segment.
     pub fresh_row_chunks_max: u64,
-    /// Vector chunks a fresh segment may have.
+    /// Largest number of vector chunks of a fresh segment.
     pub fresh_vector_chunks_max: u64,
-    /// Row chunks that a rewritten segment may have. It takes over the living rows of several segments.
+    /// Largest number of row chunks of a rewritten segment. It takes over the living rows of
+    /// several segments.
     pub row_entries: u64,
-    /// Vector chunks that a rewritten segment may have.
+    /// Largest number of vector chunks of a rewritten segment.
     pub vector_entries: u64,
     /// log2 of the words of text in a chunk.
     pub text_shift: u32,
-    /// Chunks of text that a segment being filled may have: as many as hold an extent's bytes. None if texts are not kept.
+    /// Largest number of chunks of text of a segment being filled: as many as hold an extent's
+    /// bytes. 0 if texts are not kept.
     pub text_chunks_max: u64,
-    /// Chunks of text that a rewritten segment may have, which takes over what lives in several.
+    /// Largest number of chunks of text of a rewritten segment, which takes over the living texts
+    /// of several.
     pub text_entries: u64,
 }
 
 /// Bytes of a row: three words.
 pub const ROW_BYTES: u64 = 24;
-/// Bytes of what says where a fresh row's values are: half a word.
+/// Bytes of the place of a fresh row's values: half a word.
 pub const RECORD_PLACE_BYTES: u64 = 4;
 /// Bytes of a fresh row's running count: a word.
 pub const COUNT_BYTES: u64 = 8;
-/// Bytes of what says where a row's text is: a word.
+/// Bytes of the place of a row's text: a word.
 pub const TEXT_PLACE_BYTES: u64 = 8;
 /// A rewritten segment has room for this many times the rows, vectors and texts of a fresh one.
 const REWRITTEN: u64 = 4;
 const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
 
 impl Geometry {
-    /// Divides `settings.dram_bytes` for segments of the size that was asked for.
+    /// Divides `settings.dram_bytes` for segments of the size asked for.
     ///
     /// # Errors
+    ///
     /// If a size is out of its range, or a tier is too small for segments of that size.
     pub fn new(settings: Settings) -> Result<Geometry, GeometryError> {
         Self::with_extents(settings, 0, true)
     }
 
-    /// Like [`new`](Self::new), for an index that may be there: if it has a second tier and less DRAM than its segments need, fresh
-    /// segments are smaller than those that the file may have, down to an eighth.
+    /// Like [`new`](Self::new), but for an index that may exist. With a second tier and less DRAM
+    /// than its segments need, fresh segments are smaller than those of the file, down to an
+    /// eighth.
     ///
     /// # Errors
-    /// As of [`new`](Self::new). The least DRAM that it names is that for an eighth.
+    ///
+    /// Like those of [`new`](Self::new). The least DRAM that the error names is that for an eighth.
     pub fn fitting(settings: Settings) -> Result<Geometry, GeometryError> {
         let shifts = if settings.nvm.is_some() { EXTENT_SHIFT_MAX } else { 0 };
         let fits = |shift: &u32| {
@@ -324,21 +336,27 @@ impl Geometry {
         Ok(Self::divide(settings, extent_shift))
     }
 
-    /// The least heap for segments of this size and this second tier.
+    /// Returns the least heap for segments of this size and this second tier.
     pub fn dram_bytes_min(settings: Settings) -> Result<u64, GeometryError> {
         settings.dram_bytes_min(0)
     }
 
-    /// What those two segments take of the long-term part. For each byte of an extent: a byte of rows with their running counts (32
-    /// bytes each, and no more than one for 32 bytes of the extent), an eighth for where their values are, and a byte of document
-    /// vectors; with texts one more, and a quarter for where they are. A flush adds a sixteenth, lengths, and what it makes of what is in the extent, which is as
-    /// much again at most. (Columns take 12 bytes a value at most, and the records that they are made of 10 a value and 4 a row. Where
-    /// that is less, a row has three values or more, and rows leave more of their byte than columns lack; 48 bytes for each of 255
-    /// columns are among what is rounded up.) A flush writes one contiguous block, so up to
-    /// one segment at the partition's end may stay unused.
+    /// Returns the bytes that these two segments take in the long-term partition.
     ///
-    /// Where an extent is smaller than a segment, chunks and their directories are still those of a segment: they are less than a
-    /// 32nd of it.
+    /// For each byte of an extent, a segment being filled takes a byte of rows with their running
+    /// counts. A row takes 32 bytes, and there is at most one for 32 bytes of the extent. It takes
+    /// an eighth of a byte for the places of values, and a byte of document vectors. With texts it
+    /// takes one more byte, and a quarter for their places.
+    ///
+    /// A flush adds a sixteenth, for lengths. It also adds the arrays made of the extent, which
+    /// take at most as much again. Columns take at most 12 bytes a value. The records that they are
+    /// made of take 10 a value and 4 a row. Where this is less, a row has three values or more.
+    /// Then rows leave more of their byte unused than columns lack. The 48 bytes for each of 255
+    /// columns are in the rounding. A flush writes one contiguous block, so up to one segment at
+    /// the partition's end may stay unused.
+    ///
+    /// If an extent is smaller than a segment, chunks and their directories still have a segment's
+    /// sizes. They take less than a 32nd of it.
     fn long_bytes_min(&self) -> u64 {
         let texts = if self.settings.store { 10 } else { 0 };
         let (filled, flush, unused) = (17 + texts, 9, 8);
@@ -347,7 +365,7 @@ impl Geometry {
         (2 * filled + flush + unused) * self.extent_bytes / 8 + chunks
     }
 
-    /// The fresh extents are a segment's bytes shifted by `extent_shift`.
+    /// Divides the memory. A fresh extent has a segment's bytes shifted by `extent_shift`.
     fn divide(settings: Settings, extent_shift: u32) -> Geometry {
         let dram = settings.dram_bytes / 4096 * 4096;
         let segment_bytes = settings.segment_bytes / 4096 * 4096;
@@ -355,7 +373,7 @@ impl Geometry {
         let nvm = settings.nvm.map(|nvm| NvmLayout::new(nvm, segment_bytes));
         let extent_bytes = settings.extent_bytes(extent_shift);
         let segments_max = (dram / extent_bytes * 2).next_power_of_two().clamp(64, 4096);
-        // Besides those in the second tier there are some that are not engraved yet.
+        // Some segments are not engraved yet, besides those in the second tier.
         let segments_max = nvm.map_or(segments_max, |nvm| segments_max.max(nvm.slots_max * 2));
         let nvm_bytes = nvm.map_or(0, |nvm| nvm.bytes);
         let mut next = nvm_bytes;
@@ -389,7 +407,7 @@ impl Geometry {
         let vector_chunks = |bytes: u64| (bytes / 2) >> vector_shift;
         let (row_chunks_max, vector_chunks_max) =
             (row_chunks(segment_bytes), vector_chunks(segment_bytes));
-        // With a second tier nothing is rewritten, and the file's directories keep their size.
+        // With a second tier no segment is rewritten, and the file's directories keep their size.
         let rewritten = if nvm.is_some() { 1 } else { REWRITTEN };
         Geometry {
             settings,
@@ -422,43 +440,45 @@ impl Geometry {
         }
     }
 
-    /// Bytes of a chunk of rows, their running counts, where their texts are if those are kept, and where their values are.
+    /// Returns the bytes of a chunk of rows. It has their running counts, the places of their
+    /// values and, if texts are kept, the places of their texts.
     pub fn row_chunk_bytes(&self) -> u64 {
         self.record_places(0) + (RECORD_PLACE_BYTES << self.row_shift)
     }
 
-    /// Where a chunk of rows that begins at `chunk` says where the records of their values are.
+    /// Returns the offset of the places of values in a chunk of rows that begins at `chunk`.
     pub(crate) fn record_places(&self, chunk: u64) -> u64 {
         let place = if self.settings.store { TEXT_PLACE_BYTES } else { 0 };
         chunk + ((ROW_BYTES + COUNT_BYTES + place) << self.row_shift)
     }
 
-    /// Words of a directory of texts: for each chunk of rows where their places begin, then the chunks of text.
+    /// Returns the words of a directory of texts: the beginning of the places for each chunk of
+    /// rows, then the chunks of text.
     pub fn text_directory_words(&self) -> u64 {
         if self.settings.store { self.row_entries + self.text_entries } else { 0 }
     }
 
-    /// Rows that a rewritten segment may have: no segment has more.
+    /// Returns the largest number of rows of a rewritten segment: no segment has more.
     pub fn rewritten_rows_max(&self) -> u32 {
         (self.row_entries << self.row_shift).min(LOCAL_MAX as u64) as u32
     }
 
-    /// Rows a segment may have.
+    /// Returns the largest number of rows of a segment.
     pub fn rows_max(&self) -> u32 {
         (self.row_chunks_max << self.row_shift) as u32
     }
 
-    /// Rows a fresh segment may have.
+    /// Returns the largest number of rows of a fresh segment.
     pub fn fresh_rows_max(&self) -> u32 {
         (self.fresh_row_chunks_max << self.row_shift) as u32
     }
 
-    /// Terms that no segment has more of.
+    /// Returns an upper bound of the terms of a segment.
     pub fn terms_max(&self) -> u64 {
         slots_for(self.settings.segment_bytes)
     }
 
-    /// Reserves the region. `nvm` is the file's part that the second tier is.
+    /// Reserves the region. `nvm` is the second tier's part of the file.
     pub fn reserve(
         &self,
         nvm: Option<FilePart<'_>>,
@@ -467,28 +487,30 @@ impl Geometry {
         let bytes = self.bytes + self.nvm.map_or(0, |nvm| nvm.bytes);
         let region = Region::reserve_tiers(nvm, dram, bytes, self.settings.residency)
             .map_err(GeometryError::Reserve)?;
-        // Of these tables a start writes a few lines, and would wait for a huge page to be cleared.
+        // A start writes a few lines of these tables. With huge pages it would wait until one is
+        // cleared.
         let tables = self.roots.start();
         region.use_small_pages(tables, self.arrivals.end().next_multiple_of(4096) - tables);
         Ok(region)
     }
 
-    /// Where the DRAM of executor `number` begins in memory that processes share: as far from a huge page as in the region, so
-    /// that such pages can be mapped.
+    /// Returns the offset of executor `number`'s DRAM in memory that processes share. Its distance
+    /// from a huge page is that in the region, so that huge pages can be mapped.
     pub fn shared_start(&self, number: u64) -> u64 {
         let offset = self.nvm.map_or(0, |nvm| nvm.bytes) % REGION_ALIGN;
         number * (self.bytes.next_multiple_of(REGION_ALIGN) + REGION_ALIGN) + offset
     }
 
-    /// A hash that differs if another version or another setting makes a geometry of the same sizes.
+    /// Returns a hash that differs if another version or other settings make a geometry of these
+    /// sizes.
     pub fn fingerprint(&self) -> u64 {
-        // When pages come, and how lists are engraved, say nothing of where anything is.
+        // The time when pages come and the form of engraved lists do not affect the layout.
         let (residency, postings) = (Residency::OnTouch, Postings::Raw);
         let settings = Settings { residency, postings, ..self.settings };
         hash_bytes(format!("{:?}", Geometry { settings, ..*self }).as_bytes())
     }
 
-    /// The parts of the fresh extent at `start`.
+    /// Returns the parts of the fresh extent at `start`.
     #[inline]
     pub fn fresh(&self, start: u64) -> FreshSpans {
         let bytes = self.extent_bytes;
@@ -500,14 +522,15 @@ impl Geometry {
         FreshSpans { table, prefixes, records, area: Span::new(start, bytes / 4) }
     }
 
-    /// Terms that a fresh segment may have: with more its table would be too full.
+    /// Returns the largest number of terms of a fresh segment: with more its table would be too
+    /// full.
     pub(crate) fn fresh_terms_max(&self) -> u64 {
         self.fresh_slots * 7 / 10
     }
 }
 
-/// The parts of a fresh segment's extent. Records grow up from the prefixes, blocks and long terms' bytes grow
-/// down from the end, all addressed within `area`.
+/// The parts of a fresh segment's extent. Records grow up from the prefixes. Blocks and long terms'
+/// bytes grow down from the end. All are addressed within `area`.
 #[derive(Clone, Copy, Debug)]
 pub struct FreshSpans {
     /// Tag and ordinal of each term, open addressing.
@@ -545,8 +568,8 @@ mod tests {
         }
     }
 
-    /// What rows with values take of a segment's share, with where their values are and their columns, is no more than what was
-    /// counted for rows that are as many as can be, and for what a flush makes of an extent full of records.
+    /// Rows with values, the places of these and their columns take no more than the share counted
+    /// for the largest number of rows and for the flush of an extent full of records.
     #[test]
     fn columns_fit_where_their_values_were() {
         for values in 1..=4096 {
@@ -557,7 +580,8 @@ mod tests {
         }
     }
 
-    /// Whatever the second tier is like, the least heap that is asked for holds two segments, and less is refused.
+    /// For any second tier, the least heap that is asked for holds two segments, and less is
+    /// refused.
     #[test]
     fn the_least_heap_holds_two_segments() {
         for nvm_bytes in [0, 8 << 20, 64 << 20, 128 << 20, 2 << 30, 64 << 30] {
@@ -575,7 +599,8 @@ mod tests {
         }
     }
 
-    /// An index that is there fits an eighth of the DRAM that its segments need, and has the largest fresh extents that fit.
+    /// An existing index fits an eighth of the DRAM that its segments need, with the largest fresh
+    /// extents that fit.
     #[test]
     fn less_dram_has_smaller_extents() {
         for (segment_bytes, store) in [(1 << 20, false), (8 << 20, true), (128 << 20, false)] {

@@ -1,11 +1,11 @@
-//! What segments are called, what state they are in, and which partition their memory is of.
+//! The ids of segments, their states, and the partitions of their memory.
 
 use std::fmt;
 
-/// A segment's place in the index's order; positions are given out one by one and never reused.
+/// A segment's place in the index's order. Positions are assigned one by one and never reused.
 pub type Position = u32;
 
-/// Positions are below this: ids have one bit more.
+/// Upper bound of positions, exclusive: ids have one bit more.
 pub const POSITIONS_MAX: u64 = 1 << 31;
 
 /// A position and a version.
@@ -13,23 +13,23 @@ pub const POSITIONS_MAX: u64 = 1 << 31;
 pub struct SegmentId(pub u32);
 
 impl SegmentId {
-    /// The first version at `position`.
+    /// Returns the first version at `position`.
     pub const fn first(position: Position) -> SegmentId {
         SegmentId(position << 1)
     }
 
-    /// The position.
+    /// Returns the position.
     pub const fn position(self) -> Position {
         self.0 >> 1
     }
 
-    /// The other version at the same position.
+    /// Returns the other version at this position.
     pub const fn other(self) -> SegmentId {
         SegmentId(self.0 ^ 1)
     }
 }
 
-/// The five states (paper §4.4).
+/// The five states of a segment (paper §4.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum State {
@@ -65,7 +65,7 @@ impl fmt::Display for State {
     }
 }
 
-/// Which partition a ring serves.
+/// The partition that a ring serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Partition {
     /// Fresh extents.

@@ -1,54 +1,58 @@
-//! How an executor's part of the second tier is divided: settled when the index is made (paper §4.4).
+//! The division of an executor's part of the second tier. It is fixed when the index is made (paper
+//! §4.4).
 //!
-//! | partition | holds | given out by |
+//! | partition | contents | allocated by |
 //! |---|---|---|
 //! | slots | the engrave log: one entry a segment | position |
 //! | log | operations that no engraved segment has | ring, by byte |
 //! | dictionary | the merged dictionary: buckets, records | lines |
 //! | short-term | terms of engraved segments that are not merged | ring |
-//! | long-term | rows, vectors, lengths, posting arrays, nodes, the order of terms and columns of engraved segments | ring |
+//! | long-term | the rest of engraved segments: rows, vectors, lists, nodes, columns | ring |
 //!
-//! Offsets are those of the region, which begins with this part, so what is stored here means the same at every start.
+//! Offsets are those of the region, which begins with this part. So stored offsets are valid at
+//! every start.
 
 use spirit_mem::{Line, Span};
 use std::sync::atomic::AtomicU64;
 
-/// Everything in the layout begins at a multiple of this.
+/// Alignment of all parts of the layout.
 pub const PAGE: u64 = 4096;
-/// Of what slots and log leave, the share of the merged dictionary.
+/// The merged dictionary gets one in this number of bytes that slots and log leave.
 const DICTIONARY_SHARE: u64 = 8;
-/// The same of the short-term partition.
+/// The short-term partition gets one in this number of these bytes.
 const SHORT_SHARE: u64 = 5;
-/// The largest part: links address it in 33 bits of 32 bytes.
+/// Bytes of the largest part: links address it in 33 bits of 32 bytes.
 pub const NVM_BYTES_MAX: u64 = 256 << 30;
-/// log2 of the buckets that a dictionary begins with: so few that small ones grow as well.
+/// log2 of the buckets that a dictionary begins with. It is small, so that small dictionaries grow
+/// as well.
 const BUCKET_BITS_MIN: u32 = 4;
-/// log2 of the buckets that a dictionary has at most: all bits of a hash that choose one.
+/// log2 of the most buckets of a dictionary: all bits of a hash that choose one.
 const BUCKET_BITS_MAX: u32 = 32;
-/// Bytes of a line and of its two buckets at most: the buckets in use have been half as many before, and so on.
+/// Bytes of a line and of at most two buckets for it: each smaller array of buckets has half as
+/// many.
 const LINE_AND_BUCKETS: u64 = (size_of::<Line>() + 2 * size_of::<AtomicU64>()) as u64;
-/// Bytes at the beginning of the file that are the root's.
+/// Bytes of the root at the beginning of the file.
 pub const ROOT_BYTES: u64 = 8192;
 /// Bytes of each of the two lists of fields behind the root.
 pub(crate) const FIELD_LIST_BYTES: u64 = 13 * PAGE;
-/// Where the executors' parts of the file begin.
+/// Offset of the executors' parts in the file.
 pub const PARTS_START: u64 = ROOT_BYTES + 2 * FIELD_LIST_BYTES;
 /// Bytes of a segment's slot.
 pub const SLOT_BYTES: u64 = 256;
 /// Bytes that engraving writes in one step.
 pub(crate) const PIECE_BYTES: u64 = 256 << 10;
 const _: () = assert!(LINE_AND_BUCKETS == 80 && SLOT_BYTES.is_multiple_of(64));
-/// The fewest slots of a part.
+/// Smallest number of slots of a part.
 const SLOTS_MIN: u64 = 64;
-/// The most.
+/// Largest number of slots of a part.
 pub const SLOTS_MAX: u64 = 4096;
-/// The least log: a few batches.
+/// Bytes of the smallest log: a few batches.
 pub const LOG_BYTES_MIN: u64 = 16 << 10;
 
-/// Bytes of the log that the disk backs from the first.
+/// Bytes of the log that the disk backs from the beginning.
 const LOG_BYTES_AT_FIRST: u64 = 1 << 20;
 
-/// What is asked for.
+/// The sizes that the options ask for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NvmSettings {
     /// Bytes of the executor's part; a multiple of a page.
@@ -57,20 +61,20 @@ pub struct NvmSettings {
     pub log_bytes: u64,
 }
 
-/// Where everything is.
+/// The places of an executor's part.
 #[derive(Clone, Copy, Debug)]
 pub struct NvmLayout {
     /// Bytes of the part.
     pub bytes: u64,
-    /// Slots; their number is a power of two.
+    /// Words of the slots.
     pub slots: Span<AtomicU64>,
-    /// How many.
+    /// Number of slots, a power of two.
     pub slots_max: u64,
     /// Start and bytes of the log.
     pub log: (u64, u64),
-    /// The word that says how many buckets of the merged dictionary are in use.
+    /// The word with the number of buckets of the merged dictionary in use.
     pub bucket_count: Span<AtomicU64>,
-    /// log2 of the buckets that it begins with, and may grow to.
+    /// log2 of the buckets that it begins with, and of those that it may grow to.
     pub bucket_bits: (u32, u32),
     /// Its buckets: an array for each number of buckets, the smallest first.
     pub buckets: Span<AtomicU64>,
@@ -83,7 +87,7 @@ pub struct NvmLayout {
 }
 
 impl NvmLayout {
-    /// Divides a part for segments of `segment_bytes`.
+    /// Divides a part for segments of `segment_bytes` bytes.
     pub fn new(settings: NvmSettings, segment_bytes: u64) -> NvmLayout {
         let bytes = settings.bytes / PAGE * PAGE;
         let slots_max = Self::slots_max(bytes, segment_bytes);
@@ -116,8 +120,8 @@ impl NvmLayout {
         }
     }
 
-    /// Start and bytes of the parts that need blocks of the disk from the first: slots with the beginning of the log, and of
-    /// the merged dictionary.
+    /// Returns start and bytes of the parts that the disk backs from the beginning. These are the
+    /// slots with the first part of the log, and the first part of the merged dictionary.
     pub fn parts_at_first(&self) -> [(u64, u64); 2] {
         let dictionary = self.bucket_count.start();
         [
@@ -126,18 +130,19 @@ impl NvmLayout {
         ]
     }
 
-    /// Bytes of the log, from its beginning, that the disk backs from the first.
+    /// Returns the bytes at the beginning of the log that the disk backs from the beginning.
     pub fn log_at_first(&self) -> u64 {
         self.log.1.min(LOG_BYTES_AT_FIRST)
     }
 
-    /// The array of 2^`bits` buckets.
+    /// Returns the array of 2^`bits` buckets.
     pub fn bucket_array(&self, bits: u32) -> Span<AtomicU64> {
         let before = buckets_before(self.bucket_bits, bits);
         Span::new(self.buckets.start() + before * size_of::<AtomicU64>() as u64, 1 << bits)
     }
 
-    /// The least part that works with segments of this size: room for two segments, whatever is in them.
+    /// Returns the bytes of the least part that works with segments of this size: room for two
+    /// segments with any contents.
     pub fn bytes_min(segment_bytes: u64, log_bytes: u64, store: bool) -> u64 {
         let segments = if store { 7 } else { 5 };
         let slots = Self::slots_max(0, segment_bytes) * SLOT_BYTES;
@@ -149,7 +154,7 @@ impl NvmLayout {
     }
 }
 
-/// Buckets in the arrays before that of 2^`bits`.
+/// Returns the number of buckets in the arrays before that of 2^`bits`.
 fn buckets_before((bits_min, _): (u32, u32), bits: u32) -> u64 {
     (1 << bits) - (1 << bits_min)
 }

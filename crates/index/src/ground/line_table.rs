@@ -1,32 +1,35 @@
-//! An open-addressing table of fixed size with no tombstones: lines of seven slots and one overflow count.
+//! An open-addressing table of fixed size without tombstones: lines of seven slots and one overflow
+//! count.
 //!
-//! A key's home is one cache line. If that is full, the key goes to one of the next [`REACH`] lines, and the
-//! home counts it as *away*. A look-up reads the home line and goes further only while the home has keys
-//! away, so that both a hit and a miss cost one cache line nearly always, however much has been inserted
-//! and removed before: space that a removed key leaves is simply empty. That matters under a stream, where
-//! hapaxes and keys come and go for ever and a table with tombstones would have to be rebuilt again and again.
+//! A key's home is one cache line. If that is full, the key goes to one of the next [`REACH`]
+//! lines, and the home counts it as *away*. A look-up reads the home line, and reads on only while
+//! the home has keys away. So a hit and a miss nearly always cost one cache line, after any number
+//! of inserts and removals. The slot of a removed key is simply empty. This matters under a stream,
+//! where hapaxes and keys come and go for ever. A table with tombstones would have to be rebuilt
+//! again and again.
 //!
-//! Slot: `payload + 1` (40 bits, so that 0 is an empty slot), distance from home (3 bits), tag (21 bits). The
-//! tag only filters; the caller verifies a candidate against what the payload leads to.
+//! A slot has `payload + 1` (40 bits, so that 0 is an empty slot), the distance from home (3 bits)
+//! and a tag (21 bits). The tag only filters. The caller verifies a candidate with the data behind
+//! the payload.
 //!
-//! One writer, any number of readers. A slot is published by a release store after what it leads to was
-//! written; the away count is raised after the slot is stored and lowered after it was cleared, so a reader
-//! never misses a key that was there before its look-up began.
+//! There is one writer and any number of readers. A slot is published by a release store after its
+//! data was written. The away count is raised after the slot is stored, and lowered after it was
+//! cleared. So a reader never misses a key that was there before its look-up began.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use spirit_mem::{Line, Region, Span, prefetch};
 
-/// Keys in a line; the line's first word is its away count.
+/// Number of keys in a line. The line's first word is its away count.
 pub const SLOTS: usize = 7;
-/// How many lines beyond its home a key may lie.
+/// Largest distance of a key from its home, in lines.
 pub const REACH: u64 = 7;
 
 const PAYLOAD_BITS: u32 = 40;
 const DISTANCE_BITS: u32 = 3;
 
-/// Payloads are below this.
+/// Upper bound of payloads, exclusive.
 pub const PAYLOAD_LIMIT: u64 = (1 << PAYLOAD_BITS) - 1;
 
 /// The lines near a key's home are all full.
@@ -40,43 +43,44 @@ pub struct LineTable {
 }
 
 impl LineTable {
-    /// A table over `lines`, all zeros, fewer than 2^32 of them and at least one.
+    /// Makes a table over `lines`, which are all zeros. There is at least one line, and fewer than
+    /// 2^32.
     pub fn new(lines: Span<Line>) -> LineTable {
         LineTable { lines }
     }
 
-    /// How many lines `bytes` bytes are good for.
+    /// Returns the number of lines in `bytes` bytes.
     pub fn lines_in(bytes: u64) -> u64 {
         (bytes / size_of::<Line>() as u64).clamp(1, u32::MAX as u64)
     }
 
-    /// The home of a hash: its low half, scaled to the number of lines.
+    /// Returns the home of a hash: its low half, scaled to the number of lines.
     #[inline(always)]
     fn home(self, hash: u64) -> u64 {
         (hash as u32 as u64 * self.lines.len()) >> 32
     }
 
-    /// The line `distance` lines behind `home`.
+    /// Returns the line `distance` lines behind `home`.
     #[inline(always)]
     fn at(self, home: u64, distance: u64) -> usize {
         let line = home + distance;
         (if line < self.lines.len() { line } else { line % self.lines.len() }) as usize
     }
 
-    /// Asks for the home line of `hash`.
+    /// Prefetches the home line of `hash`.
     #[inline(always)]
     pub fn prefetch(self, region: &Region, hash: u64) {
         prefetch(&region.dram(self.lines)[self.home(hash) as usize]);
     }
 
-    /// The payload in the home line that may be the one under `hash`: worth asking for what it leads to.
+    /// Returns the payload in the home line that may be the one under `hash`, to prefetch its data.
     #[inline]
     pub fn candidate(self, region: &Region, hash: u64) -> Option<u64> {
         let line = &region.dram(self.lines)[self.home(hash) as usize];
         Self::scan(line, 0, hash, &mut |_| true)
     }
 
-    /// The first payload under `hash` that `verify` accepts.
+    /// Finds the first payload under `hash` that `verify` accepts.
     #[inline]
     pub fn find(
         self,
@@ -132,7 +136,7 @@ impl LineTable {
         Err(NoRoom)
     }
 
-    /// Puts `new` in the place of `old` under `hash`; says whether it was there. Writer only.
+    /// Replaces `old` by `new` under `hash`. Returns true if `old` was there. Writer only.
     pub fn replace(self, region: &Region, hash: u64, old: u64, new: u64) -> bool {
         debug_assert!(new < PAYLOAD_LIMIT);
         let found = self.locate(region, hash, old);
@@ -142,7 +146,7 @@ impl LineTable {
         found.is_some()
     }
 
-    /// Takes `payload` out from under `hash`; says whether it was there. Writer only.
+    /// Removes `payload` under `hash`. Returns true if it was there. Writer only.
     pub fn remove(self, region: &Region, hash: u64, payload: u64) -> bool {
         let Some((slot, distance)) = self.locate(region, hash, payload) else { return false };
         slot.store(0, Release);
@@ -153,7 +157,8 @@ impl LineTable {
         true
     }
 
-    /// Takes out the least payload that lies where one under `hash` could, if `leaves` lets it; says whether it did. Writer only.
+    /// Removes the least payload among the slots where one under `hash` could be, if `leaves`
+    /// accepts it. Returns true if it did. Writer only.
     pub fn evict(self, region: &Region, hash: u64, leaves: impl FnOnce(u64) -> bool) -> bool {
         let (lines, home) = (region.dram(self.lines), self.home(hash));
         let near = (0..=REACH).map(|distance| self.at(home, distance));
@@ -177,12 +182,12 @@ impl LineTable {
         true
     }
 
-    /// How many lines there are.
+    /// Returns the number of lines.
     pub fn lines(self) -> u64 {
         self.lines.len()
     }
 
-    /// The payloads that lie in a line.
+    /// Yields the payloads in a line.
     pub fn in_line(self, region: &Region, line: u64) -> impl Iterator<Item = u64> + use<'_> {
         let slots = Self::slots(&region.dram(self.lines)[line as usize]);
         slots.filter_map(|slot| (slot.load(Acquire) & PAYLOAD_LIMIT).checked_sub(1))
@@ -201,7 +206,7 @@ impl LineTable {
         (1..=SLOTS).map(|i| line.pair(i))
     }
 
-    /// The bits of a slot above its payload.
+    /// Returns the bits of a slot above its payload.
     #[inline(always)]
     fn upper(hash: u64, distance: u64) -> u64 {
         (hash >> (PAYLOAD_BITS + DISTANCE_BITS)) << DISTANCE_BITS | distance

@@ -1,23 +1,24 @@
-//! The words that readers start from, in the first page of the executor's DRAM. A reader that maps that memory, in this process
-//! or another, finds everything else from here.
+//! The words that readers start from, in the first page of the executor's DRAM. A reader that maps
+//! that memory, in this process or another, finds all other data from here.
 //!
 //! | words | |
 //! |---|---|
 //! | 0, 1 | rows visible, and the sequence that they reach |
-//! | 16, 32, 48 | window, what is superseded, what the dictionary covers: each alone on its cache lines |
+//! | 16, 32, 48 | window, superseded versions, dictionary's coverage: each alone on its lines |
 //! | 64 .. | words that are seldom stored |
 //! | 128 .. | [`Gauge`]: numbers for statistics only |
 //!
-//! Their orderings are argued in [`memory`](crate::memory) and [`coverage`](crate::memory::coverage).
+//! [`memory`](crate::memory) and [`coverage`](crate::memory::coverage) explain their orderings.
 
 use std::sync::atomic::AtomicU64;
 
-/// Words that the roots take: a page.
+/// Number of words of the roots: a page.
 pub const ROOT_WORDS: u64 = 512;
-/// Where the gauges begin.
+/// Index of the first gauge.
 const GAUGES: usize = 128;
 
-/// Numbers of an executor for statistics only. One thread at a time stores each, shortly after the fact that it counts.
+/// Numbers of an executor for statistics only. One thread at a time stores each, shortly after the
+/// fact that it counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Gauge {
@@ -57,7 +58,8 @@ pub enum Gauge {
     NvmShort,
     /// Bytes of the second tier's long-term partition in use.
     NvmLong,
-    /// The id of the segment being filled, plus one; 0 if there is none. The gauges below describe it.
+    /// The id of the segment being filled, plus one; 0 if there is none. The gauges below describe
+    /// it.
     FreshSegment,
     /// Its terms.
     FreshTerms,
@@ -73,7 +75,7 @@ pub enum Gauge {
     FreshTextBytes,
 }
 
-/// The words.
+/// The words of the roots.
 #[derive(Clone, Copy)]
 pub(crate) struct Roots<'a>(&'a [AtomicU64; ROOT_WORDS as usize]);
 
@@ -90,7 +92,7 @@ macro_rules! words {
 }
 
 words! {
-    /// Rows that queries see.
+    /// Number of rows that queries see.
     visible = 0;
     /// One past the sequence number of the newest operation among them.
     sequence = 1;

@@ -1,15 +1,15 @@
-//! The parts of a segment's copy in the second tier: a table of typed sections, so that new ones can join and a reader
-//! passes over those that it does not know.
+//! The parts of a segment's copy in the second tier: a table of typed sections. New kinds can be
+//! added, and a reader skips kinds that it does not know.
 //!
-//! The table lies at the beginning of the segment's long-term block; an entry is three words:
+//! The table lies at the beginning of the segment's long-term block. An entry is three words:
 //!
 //! | word | |
 //! |---|---|
-//! | 0 | kind (low half); of page checks their checksum, else 0 (high half) |
+//! | 0 | kind (low half); the checksum of page checks, 0 for other kinds (high half) |
 //! | 1 | start |
 //! | 2 | bytes |
 //!
-//! What the other sections have is covered by the page checks (`pages.rs`).
+//! The page checks (`pages.rs`) cover the data of the other sections.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -19,20 +19,20 @@ use spirit_mem::{Region, Span};
 use crate::ground::corrupt::{Corrupt, checksum};
 use crate::ground::slot::Entry;
 
-/// Words of a table entry.
+/// Number of words of a table entry.
 pub const SECTION_WORDS: usize = 3;
-/// Entries that a table may have, those of kinds that this version does not know among them.
+/// Largest number of entries of a table, those of unknown kinds included.
 const ENTRIES_MAX: usize = 64;
-/// Kinds that this version writes.
+/// Number of kinds that this version writes.
 pub const SECTIONS: usize = 19;
 
-/// What is in a section.
+/// The contents of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u32)]
 pub enum Kind {
-    /// Where each chunk of rows begins.
+    /// The beginning of each chunk of rows.
     RowDirectory = 1,
-    /// Where each chunk of vectors begins.
+    /// The beginning of each chunk of vectors.
     VectorDirectory = 2,
     /// Rows.
     Rows = 3,
@@ -40,9 +40,10 @@ pub enum Kind {
     Vectors = 4,
     /// Posting arrays and bitmaps.
     Postings = 5,
-    /// A node a term, in the order of their hashes. This, and what follows of terms, is empty if lists are packed.
+    /// A node a term, in the order of the terms' hashes. This and the other sections of terms are
+    /// empty if lists are packed.
     Nodes = 6,
-    /// The key of each term, in the same order. In the short-term block.
+    /// The key of each term, in the order of nodes. In the short-term block.
     TermKeys = 7,
     /// The bytes of long terms. In the short-term block.
     LongTerms = 8,
@@ -50,7 +51,7 @@ pub enum Kind {
     TermHashes = 9,
     /// The hashes of explicit keys with their rows, ascending.
     KeyHashes = 10,
-    /// The documents' lengths, the newest first.
+    /// The documents' lengths, newest first.
     Lengths = 11,
     /// The terms in the order of their bytes.
     TermOrder = 12,
@@ -58,15 +59,16 @@ pub enum Kind {
     Columns = 13,
     /// The death stamps of packed rows; those of others are in the rows.
     Deaths = 14,
-    /// Where each block of texts is, by row.
+    /// The place of each block of texts, by row.
     TextIndex = 15,
-    /// Blocks of compressed texts. How long it is shows when it is written, and so where the next one begins.
+    /// Blocks of compressed texts. Its length is known once it is written, and so is the start of
+    /// the next section.
     Texts = 16,
-    /// Packed lists, instead of posting arrays. How long it is shows when it is written, too.
+    /// Packed lists, instead of posting arrays. Its length is known once it is written.
     PackedLists = 17,
-    /// The terms that lead to packed lists. How long it is shows when it is written.
+    /// The terms that lead to packed lists. Its length is known once it is written.
     PackedTerms = 18,
-    /// A checksum for each page of both blocks: see `pages.rs`. The last one in its block.
+    /// A checksum for each page of both blocks: see `pages.rs`. The last section in its block.
     PageChecks = 19,
 }
 
@@ -80,7 +82,7 @@ const _: () = {
 };
 
 impl Kind {
-    /// All of them, in the order in which they lie.
+    /// All kinds, in the order of their sections.
     pub const ALL: [Kind; SECTIONS] = [
         Kind::RowDirectory,
         Kind::VectorDirectory,
@@ -103,12 +105,12 @@ impl Kind {
         Kind::PageChecks,
     ];
 
-    /// Whether it lies in the short-term block.
+    /// True if it lies in the short-term block.
     pub fn is_short_term(self) -> bool {
         matches!(self, Kind::TermKeys | Kind::LongTerms | Kind::TermHashes)
     }
 
-    /// What it is called.
+    /// Returns its name.
     pub fn name(self) -> &'static str {
         match self {
             Kind::RowDirectory => "row directory",
@@ -138,14 +140,14 @@ impl Kind {
     }
 }
 
-/// Where a section lies.
+/// The place of a section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Section {
     /// Offset.
     pub start: u64,
-    /// Length.
+    /// Number of bytes.
     pub bytes: u64,
-    /// Checksum of page checks; 0 of what they cover.
+    /// Checksum of page checks; 0 for the sections that they cover.
     pub check: u32,
 }
 
@@ -154,22 +156,22 @@ pub struct Section {
 pub struct Sections([Section; SECTIONS]);
 
 impl Sections {
-    /// The one of `kind`; empty if there is none.
+    /// Returns the section of `kind`, empty if there is none.
     pub fn get(&self, kind: Kind) -> Section {
         self.0[kind as usize - 1]
     }
 
-    /// Sets the one of `kind`.
+    /// Sets the section of `kind`.
     pub fn set(&mut self, kind: Kind, section: Section) {
         self.0[kind as usize - 1] = section;
     }
 
-    /// Whether the segment's lists are packed, and its terms with them.
+    /// True if the segment's lists are packed, and its terms with them.
     pub fn are_packed(&self) -> bool {
         self.get(Kind::PackedLists).bytes > 0
     }
 
-    /// The table's words.
+    /// Returns the table's words.
     pub fn words(&self) -> [u64; SECTIONS * SECTION_WORDS] {
         let mut words = [0; SECTIONS * SECTION_WORDS];
         for (entry, kind) in words.chunks_mut(SECTION_WORDS).zip(Kind::ALL) {
@@ -189,8 +191,8 @@ impl Sections {
         Self::read(region, at, entry.sections, entry.sections_check, blocks)
     }
 
-    /// Reads a table of `count` entries at `at`, whose checksum is `check`, each of which must lie within one of `blocks`
-    /// (start and bytes).
+    /// Reads a table of `count` entries at `at`, whose checksum is `check`. Each entry must lie in
+    /// one of `blocks` (start and bytes).
     pub fn read(
         region: &Region,
         at: u64,
@@ -204,7 +206,7 @@ impl Sections {
         }
         let stored: Span<AtomicU64> = Span::new(at, count * SECTION_WORDS as u64);
         let stored = region.peek(stored).ok_or_else(|| corrupt(at, "it leaves the heap"))?;
-        // Queries come here, and allocate nothing.
+        // Queries call this, and allocate nothing.
         let mut words = [0; ENTRIES_MAX * SECTION_WORDS];
         let words = &mut words[..stored.len()];
         for (word, stored) in words.iter_mut().zip(stored) {
@@ -216,7 +218,7 @@ impl Sections {
         Self::parse(words, at, blocks)
     }
 
-    /// The sections in a table's words, which lies at `at`.
+    /// Parses the words of the table at `at`.
     pub(crate) fn parse(
         words: &[u64],
         at: u64,

@@ -1,15 +1,16 @@
-//! The engrave log: one slot a segment, in which its position decides the place (paper §4.8, the eLog).
+//! The engrave log: one slot a segment, at a place that its position determines (paper §4.8, the
+//! eLog).
 //!
 //! | word | |
 //! |---|---|
 //! | 0 | mark: state (3 bits), position (31 bits), check of both (30 bits) |
-//! | 1 .. 29 | what the segment is and where its copy lies ([`Entry`]) |
+//! | 1 .. 29 | the segment's numbers and the place of its copy ([`Entry`]) |
 //! | 29 | checksum of words 1 .. 29 (low half); 0 |
-//! | 30 | dead rows (low half), check of them (high half): the only word that changes while the segment lives |
+//! | 30 | dead rows (low half), check (high half): the only word that changes while it lives |
 //! | 31 | 0 |
 //!
-//! A slot counts if its mark says so, and the mark is stored when all else is durable. So a segment whose engraving broke
-//! off is simply not there, and needs no undoing: the space that it took is taken again.
+//! A slot counts if its mark says so, and the mark is stored when all else is durable. So a segment
+//! whose engraving was broken off does not exist and needs no undo. Its space is allocated again.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -21,20 +22,20 @@ use crate::ground::corrupt::{Corrupt, checksum};
 use crate::ground::ids::{Position, State};
 use crate::ground::layout::{NvmLayout, SLOT_BYTES};
 
-/// Words of an entry.
+/// Number of words of an entry.
 pub const ENTRY_WORDS: usize = 28;
 const ENTRY_AT: u64 = 8;
 const CHECK_AT: u64 = 29 * 8;
 const DEAD_AT: u64 = 30 * 8;
 const _: () = assert!(ENTRY_AT + ENTRY_WORDS as u64 * 8 == CHECK_AT && DEAD_AT + 16 == SLOT_BYTES);
 
-/// A mark's state of a segment that retention dropped.
+/// The state in the mark of a segment that retention dropped.
 const RETIRED: u64 = 6;
 
-/// What a mark says.
+/// The contents of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing was ever engraved here.
+    /// No segment was ever engraved here.
     Empty,
     /// The segment is there.
     Live(Position, State),
@@ -43,7 +44,7 @@ pub enum Mark {
 }
 
 impl Mark {
-    /// To its word.
+    /// Returns its word.
     pub fn word(self) -> u64 {
         let (state, position) = match self {
             Mark::Empty => return 0,
@@ -54,7 +55,7 @@ impl Mark {
         said | (checksum(0, &[said]) as u64 & 0x3FFF_FFFF) << 34
     }
 
-    /// From its word, if the word is one that was stored.
+    /// Parses its word, if the word was ever stored.
     pub fn from_word(word: u64) -> Option<Mark> {
         if word == 0 {
             return Some(Mark::Empty);
@@ -72,7 +73,7 @@ impl Mark {
 
 macro_rules! entry {
     ($($(#[$doc:meta])* $name:ident = $index:expr,)*) => {
-        /// What a slot says of a segment.
+        /// The numbers of a segment in its slot.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct Entry {
             $($(#[$doc])* pub $name: u64,)*
@@ -81,14 +82,14 @@ macro_rules! entry {
         $(const _: () = assert!($index < ENTRY_WORDS);)*
 
         impl Entry {
-            /// To its words.
+            /// Returns its words.
             pub fn words(&self) -> [u64; ENTRY_WORDS] {
                 let mut words = [0; ENTRY_WORDS];
                 $(words[$index] = self.$name;)*
                 words
             }
 
-            /// From its words.
+            /// Parses its words.
             pub fn from_words(words: &[u64; ENTRY_WORDS]) -> Entry {
                 Entry { $($name: words[$index],)* }
             }
@@ -101,57 +102,59 @@ entry! {
     id = 0,
     /// The executor's row number of local id 0.
     base_row = 1,
-    /// Rows.
+    /// Number of rows.
     rows = 2,
     /// The index-wide sequence number from which the rows' deltas count.
     base_sequence = 3,
-    /// Operations of this executor below this sequence number are in this segment or in older ones.
+    /// Upper bound of the sequence numbers of this executor in this and older segments, exclusive.
     sequence_end = 4,
-    /// Where in the log the first operation behind them is, or a record that holds it.
+    /// Log position of the first operation behind them, or of a record that holds it.
     log_from = 5,
-    /// One past the highest number that a document of this executor took, in this segment or in older ones.
+    /// One past the highest number that a document of this executor took, in this segment or in
+    /// older ones.
     documents_end = 6,
-    /// One past the largest number that had been given as an explicit key.
+    /// One past the largest number given as an explicit key until then.
     explicit_end = 7,
-    /// The first automatic key among its rows.
+    /// The first automatic key of its rows.
     numbers_start = 8,
-    /// One past the last automatic key among its rows; 0 if there is none.
+    /// One past the last automatic key of its rows; 0 if there are no such keys.
     numbers_end = 9,
     /// The row number behind its last row.
     row_end = 10,
-    /// Distinct terms.
+    /// Number of distinct terms.
     terms = 11,
-    /// Postings.
+    /// Number of postings.
     posting_count = 12,
-    /// Tokens.
+    /// Number of tokens.
     tokens = 13,
     /// Units of the document vectors and stored keys in use.
     vector_units = 14,
-    /// Rows of each bitmap; 0: lists have none.
+    /// Number of rows of each bitmap; 0 if lists have none.
     bitmap_rows = 15,
-    /// Its block in the long-term partition.
+    /// Offset of its block in the long-term partition.
     long_start = 16,
     /// Bytes of that block.
     long_bytes = 17,
-    /// Its block in the short-term partition.
+    /// Offset of its block in the short-term partition.
     short_start = 18,
     /// Bytes of that block.
     short_bytes = 19,
-    /// Sections of its copy.
+    /// Number of sections of its copy.
     sections = 20,
     /// Checksum of the section table.
     sections_check = 21,
-    /// When its last operation arrived, in milliseconds since 1970.
+    /// Arrival of its last operation, in milliseconds since 1970.
     arrived_ms = 22,
-    /// Documents that this executor had accepted when the segment was full.
+    /// Number of documents that this executor had accepted when the segment was full.
     accepted = 23,
-    /// Of those, documents that lived when their segment was dropped before this one was engraved.
+    /// Number of these that lived when their segment was dropped, before this one was engraved.
     expired = 24,
-    /// The oldest segment then.
+    /// The oldest segment at that time.
     oldest = 25,
     /// Bytes of its documents' texts, if they are kept.
     text_bytes = 26,
-    /// Its documents with tokens that were kept, and those tokens, as a running count has them.
+    /// Number of its documents with kept tokens, and of these tokens, in the form of a running
+    /// count.
     kept = 27,
 }
 
@@ -164,17 +167,17 @@ pub struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    /// Those of `layout`.
+    /// Returns the slots of `layout`.
     pub fn new(region: &'a Region, layout: &NvmLayout) -> Slots<'a> {
         Slots { region, start: layout.slots.start(), count: layout.slots_max }
     }
 
-    /// How many there are.
+    /// Returns the number of slots.
     pub fn count(self) -> u64 {
         self.count
     }
 
-    /// The offset of a position's slot.
+    /// Returns the offset of a position's slot.
     pub fn place(self, position: Position) -> u64 {
         self.start + position as u64 % self.count * SLOT_BYTES
     }
@@ -183,7 +186,7 @@ impl<'a> Slots<'a> {
         &self.region.view(Span::<AtomicU64>::new(at, 1))[0]
     }
 
-    /// What the mark of the slot at `index` says.
+    /// Returns the mark of the slot at `index`.
     pub fn mark(self, index: u64) -> Result<Mark, Corrupt> {
         let at = self.start + index * SLOT_BYTES;
         let corrupt = |why| Corrupt { what: "segment mark", at, why };
@@ -199,8 +202,11 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// The state of the segment at `position`, if it lives: merged if it is marked so, or a newer one that lives.
+    /// Returns the state of the segment at `position`, if it lives. It is merged if it or a newer
+    /// live segment is marked so.
     pub fn state(self, position: Position) -> Result<Option<State>, Corrupt> {
+        // Each round goes to the next newer segment. The first slot without such a segment ends the
+        // loop.
         let mut at = position;
         loop {
             match self.mark(at as u64 % self.count)? {
@@ -211,7 +217,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// What the slot of `position`, whose mark was looked at, says of its segment.
+    /// Returns the entry of the slot of `position`, whose mark was checked.
     pub fn entry(self, position: Position) -> Result<Entry, Corrupt> {
         let place = self.place(position);
         let mut words = [0; ENTRY_WORDS];
@@ -230,7 +236,7 @@ impl<'a> Slots<'a> {
         Ok(entry)
     }
 
-    /// Dead rows of the segment at `position`.
+    /// Returns the number of dead rows of the segment at `position`.
     pub fn dead(self, position: Position) -> Result<u32, Corrupt> {
         let at = self.place(position) + DEAD_AT;
         let word = self.word(at).load(Relaxed);
@@ -238,7 +244,7 @@ impl<'a> Slots<'a> {
         if word == dead_word(word as u32) { Ok(word as u32) } else { Err(corrupt) }
     }
 
-    /// Writes a slot but for its mark, and sends it on its way.
+    /// Writes a slot, apart from its mark, and writes it back.
     pub fn write(self, door: &Door, position: Position, entry: &Entry) {
         let place = self.place(position);
         let mut words = [0; ENTRY_WORDS + 1];
@@ -248,15 +254,16 @@ impl<'a> Slots<'a> {
         door.write_back(Site::SlotWriteBack, self.region, place, SLOT_BYTES);
     }
 
-    /// Stores how many rows of the segment at `position` are dead, and sends the word on its way.
+    /// Stores the number of dead rows of the segment at `position`, and writes the word back.
     pub fn set_dead(self, door: &Door, [store, back]: [Site; 2], position: Position, dead: u32) {
         let at = self.place(position) + DEAD_AT;
         door.store(store, self.region, at, dead_word(dead));
         door.write_back(back, self.region, at, 8);
     }
 
-    /// Marks the segment as engraved, when its slot and its copy are durable, or this one and all older ones as merged, when
-    /// the dictionary's heads are; durable on return.
+    /// Marks the segment as engraved, or marks it and all older ones as merged. It is durable on
+    /// return. To be engraved, slot and copy are durable before. To be merged, the dictionary's
+    /// heads are.
     pub fn set_live(self, door: &Door, position: Position, state: State) {
         let at = self.place(position);
         door.publish(Site::Mark, self.region, at, Mark::Live(position, state).word());
@@ -264,7 +271,7 @@ impl<'a> Slots<'a> {
         door.fence(Site::MarkFence, self.region);
     }
 
-    /// Marks the segment as gone; durable on return.
+    /// Marks the segment as gone, durable on return.
     pub fn retire(self, door: &Door, position: Position) {
         let at = self.place(position);
         door.publish(Site::Retire, self.region, at, Mark::Retired(position).word());

@@ -1,4 +1,5 @@
-//! Dictionary terms: a field and bytes, as a 16-byte key that is hashed once and compared in two words.
+//! Dictionary terms: a field and bytes, as a 16-byte key that is hashed once and compared in two
+//! words.
 //!
 //! | key byte | short term (at most 14 bytes) | long term |
 //! |---|---|---|
@@ -9,21 +10,21 @@
 //!
 //! A short term's key *is* the term. A long term's bytes are stored apart and compared as well.
 
-/// Longest term, in bytes.
+/// Largest number of bytes of a term.
 pub const TERM_BYTES_MAX: usize = 255;
-/// Longest term whose bytes lie in the key.
+/// Largest number of bytes of a term whose bytes lie in the key.
 pub const INLINE_BYTES_MAX: usize = 14;
 
 const LONG: u64 = 0xFF;
 
-/// Where the bytes of any term find room.
+/// A buffer for the bytes of any term.
 pub type TermBuffer = [u8; TERM_BYTES_MAX];
 
 /// A field's number in the index's schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FieldId(pub u8);
 
-/// What a hole has in place of a length.
+/// The byte of a hole in place of a length.
 const HOLE: u64 = 0xFE;
 
 impl FieldId {
@@ -50,7 +51,8 @@ pub struct Term<'a> {
 }
 
 impl<'a> Term<'a> {
-    /// The term `bytes` of `field`; `None` if it is empty or longer than [`TERM_BYTES_MAX`].
+    /// Makes the term `bytes` of `field`. Returns `None` if it is empty or longer than
+    /// [`TERM_BYTES_MAX`].
     pub fn new(field: FieldId, bytes: &'a [u8]) -> Option<Term<'a>> {
         if bytes.is_empty() || bytes.len() > TERM_BYTES_MAX {
             return None;
@@ -63,10 +65,10 @@ impl<'a> Term<'a> {
 }
 
 impl TermKey {
-    /// Marks a position whose token was not kept. The key of no term, and of no record.
+    /// The key of a position whose token was not kept. No term and no record has it.
     pub const HOLE: TermKey = TermKey { low: 0, high: HOLE << 56 };
 
-    /// The key of a term whose first 16 bytes, zero padded, are `head`.
+    /// Makes the key of a term whose first 16 bytes, zero padded, are `head`.
     #[inline(always)]
     pub fn new(field: FieldId, head: u128, bytes: &[u8]) -> TermKey {
         if bytes.len() <= INLINE_BYTES_MAX {
@@ -76,7 +78,7 @@ impl TermKey {
         }
     }
 
-    /// The key of a term of `len` bytes, at most [`INLINE_BYTES_MAX`]: `head`, zero padded.
+    /// Makes the key of a term of `len` bytes, at most [`INLINE_BYTES_MAX`]: `head`, zero padded.
     #[inline(always)]
     pub fn short(field: FieldId, head: u128, len: usize) -> TermKey {
         debug_assert!(len <= INLINE_BYTES_MAX);
@@ -84,7 +86,7 @@ impl TermKey {
         TermKey { low: head as u64, high }
     }
 
-    /// The key of a term of more than [`INLINE_BYTES_MAX`] bytes.
+    /// Makes the key of a term of more than [`INLINE_BYTES_MAX`] bytes.
     #[cold]
     fn long(field: FieldId, bytes: &[u8]) -> TermKey {
         let first = u32::from_le_bytes(bytes[..4].try_into().expect("a long term has 4 bytes"));
@@ -92,53 +94,54 @@ impl TermKey {
         TermKey { low: hash_bytes(bytes), high }
     }
 
-    /// Whether the bytes are not all in the key.
+    /// True if some of the bytes are not in the key.
     #[inline(always)]
     pub fn is_long(self) -> bool {
         self.high >> 56 == LONG
     }
 
-    /// Whether it is `other`, by one branch.
+    /// True if it is `other`, with one branch.
     #[inline(always)]
     pub fn is(self, other: TermKey) -> bool {
         (self.low ^ other.low) | (self.high ^ other.high) == 0
     }
 
-    /// Whether it marks a position without a term.
+    /// True if it marks a position without a term.
     #[inline(always)]
     pub fn is_hole(self) -> bool {
         self.high >> 56 == HOLE
     }
 
-    /// Whether the key says all: of a short term, not of a long one nor a hole.
+    /// True if the key is the whole term: that of a short term, not of a long one or a hole.
     #[inline(always)]
     pub fn is_whole(self) -> bool {
         // The lengths of short terms leave the top bit clear.
         self.high as i64 >= 0
     }
 
-    /// The term's field.
+    /// Returns the term's field.
     pub fn field(self) -> FieldId {
         FieldId((self.high >> 48) as u8)
     }
 
-    /// The term's length in bytes.
+    /// Returns the term's length in bytes.
     pub fn len(self) -> usize {
         if self.is_long() { (self.high & 0xFFFF) as usize } else { (self.high >> 56) as usize }
     }
 
-    /// Whether the term has no bytes, as only the key of no term has.
+    /// True if the term has no bytes. Only the key of no term has none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
-    /// The bytes of a short term, and how many they are.
+    /// Returns the bytes of a short term, and their number.
     pub fn inline_bytes(self) -> ([u8; 16], usize) {
         let bytes = (self.low as u128 | (self.high as u128) << 64).to_le_bytes();
         (bytes, self.len().min(INLINE_BYTES_MAX))
     }
 
-    /// Writes the term's bytes to the front of `out`: those of a long one are `long`. Says of which field they are, and how many.
+    /// Writes the term's bytes to the front of `out`. `long` yields those of a long term. Returns
+    /// the field and the number of bytes.
     pub(crate) fn write(
         self,
         long: impl Iterator<Item = u8>,
@@ -153,21 +156,22 @@ impl TermKey {
         (self.field(), written)
     }
 
-    /// The hash by which all tables find the term.
+    /// Returns the hash by which all tables find the term.
     #[inline(always)]
     pub fn hash(self) -> u64 {
         fold(self.low ^ 0x9E37_79B9_7F4A_7C15, self.high ^ 0xD1B5_4A32_D192_ED03)
     }
 }
 
-/// The 128-bit product of two words, folded: each bit of the result depends on all bits of both.
+/// Returns the folded 128-bit product of two words: each bit of it depends on all bits of both.
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;
     product as u64 ^ (product >> 64) as u64
 }
 
-/// The hash of a byte string: a chain of folded products over words of 8 bytes, length included.
+/// Returns the hash of a byte string: a chain of folded products over words of 8 bytes, length
+/// included.
 pub fn hash_bytes(bytes: &[u8]) -> u64 {
     let mut state = 0xA076_1D64_78BD_642F ^ bytes.len() as u64;
     for chunk in bytes.chunks(8) {

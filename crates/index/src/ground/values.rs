@@ -1,6 +1,6 @@
-//! The values of a document's fields: what of them is no term, or not only.
+//! The values of a document's fields: data that is not a term, or not only one.
 //!
-//! A row that has any has a *record* in the fresh segment's area, among blocks and long terms:
+//! A row with values has a *record* in the fresh segment's area, among blocks and long terms:
 //!
 //! | words of 32 bits | |
 //! |---|---|
@@ -8,23 +8,25 @@
 //! | values / 2 | field (8 bits) and kind (8 bits) of each, two in a word |
 //! | values × 2 | the values' bits, low half first |
 //!
-//! Values are in the order of their fields; those of one field are in the order of the document. Behind the rows of a chunk
-//! a word for each row says where its record is; 0: it has none. Records go with the extent: a flush makes
-//! [columns](crate::column) of them.
+//! Values are in the order of their fields. Those of one field are in the order of the document.
+//! Behind the rows of a chunk, a word for each row has the place of its record, or 0 if it has
+//! none. Records are freed with the extent: a flush makes [columns](crate::column) of them.
 //!
-//! Each kind's values have a [sortable](ValueKind::sortable) form: unsigned numbers in the order of the values. Floating-point numbers
-//! are in the order of IEEE 754, in which −0 and 0 are the same number; all NaNs are the same number, above all others.
+//! Each kind's values have a [sortable](ValueKind::sortable) form: unsigned numbers in the order of
+//! the values. Floating-point numbers have the order of IEEE 754, in which −0 and 0 are equal. All
+//! NaNs are one number, above all others.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::ground::term::FieldId;
 
-/// What a value is, and what its bits mean.
+/// The kind of a value, which defines its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum ValueKind {
-    /// Text that was cut into terms: how many were kept. A record has two (`field_lengths`) of these for a field.
+    /// Text that was cut into terms: the number of kept tokens. A record has two (`field_lengths`)
+    /// of these for a field.
     Text = 1,
     /// A term: its ordinal in the segment.
     Keyword = 2,
@@ -38,7 +40,7 @@ pub enum ValueKind {
     Boolean = 6,
 }
 
-/// The bit that says whether a number is negative.
+/// The bit that marks a negative number.
 const SIGN: u64 = 1 << 63;
 
 impl ValueKind {
@@ -47,7 +49,8 @@ impl ValueKind {
         [Text, Keyword, Integer, Float, Time, Boolean].into_iter().find(|k| *k as u8 == number)
     }
 
-    /// The unsigned number that is to those of other values of this kind what the value with these bits is to theirs.
+    /// Returns the sortable form of the value with these bits: an unsigned number with the order of
+    /// the values of this kind.
     pub fn sortable(self, bits: u64) -> u64 {
         match self {
             ValueKind::Integer | ValueKind::Time => bits ^ SIGN,
@@ -56,7 +59,7 @@ impl ValueKind {
         }
     }
 
-    /// The bits of the value with this sortable form.
+    /// Returns the bits of the value with this sortable form.
     pub fn from_sortable(self, sortable: u64) -> u64 {
         match self {
             ValueKind::Integer | ValueKind::Time => sortable ^ SIGN,
@@ -67,7 +70,8 @@ impl ValueKind {
     }
 }
 
-/// Larger numbers have larger bits, but for negative ones, of which it is the other way round.
+/// Returns the sortable form of a number. Larger positive numbers have larger bits, and larger
+/// negative numbers have smaller ones.
 fn sortable_float(number: f64) -> u64 {
     let canonical = if number.is_nan() { f64::NAN.abs() } else { number + 0.0 };
     let bits = canonical.to_bits();
@@ -77,20 +81,20 @@ fn sortable_float(number: f64) -> u64 {
 /// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowValue {
-    /// Of which field.
+    /// Its field.
     pub field: FieldId,
-    /// What it is.
+    /// Its kind.
     pub kind: ValueKind,
     /// Its bits.
     pub bits: u64,
 }
 
-/// Words of a record.
+/// Returns the number of words of a record.
 pub(crate) fn record_words(values: usize) -> u32 {
     if values == 0 { 0 } else { (1 + values.div_ceil(2) + values * 2) as u32 }
 }
 
-/// Writes a record to `words`, which are as many as it takes.
+/// Writes a record to `words`, which have its length.
 pub(crate) fn write_record(words: &[AtomicU32], values: &[RowValue]) {
     let (head, bits) = words.split_at(1 + values.len().div_ceil(2));
     head[0].store(values.len() as u32, Relaxed);
@@ -105,7 +109,7 @@ pub(crate) fn write_record(words: &[AtomicU32], values: &[RowValue]) {
     }
 }
 
-/// The two words of a record that say how long a field of text is, in halves.
+/// Finds the two words of a record with the length of a field of text, in halves.
 pub(crate) fn find_length(record: &[AtomicU32], field: FieldId) -> Option<[&[AtomicU32; 2]; 2]> {
     let Values { which, bits, .. } = Values::new(record);
     let (bits, _) = bits.as_chunks::<2>();
@@ -115,20 +119,21 @@ pub(crate) fn find_length(record: &[AtomicU32], field: FieldId) -> Option<[&[Ato
     Some([bits.get(first)?, bits.get(first + 1)?])
 }
 
-/// The values of a row, in the order of their fields.
+/// An iterator over the values of a row, in the order of their fields.
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
-    /// Which each is, and its bits.
+    /// Field and kind of each value, and its bits.
     which: &'a [AtomicU32],
     bits: &'a [AtomicU32],
     next: usize,
 }
 
 impl<'a> Values<'a> {
-    /// Those of a row that has none.
+    /// The values of a row that has none.
     pub const NONE: Values<'static> = Values { which: &[], bits: &[], next: 0 };
 
-    /// Those of the record that begins with the first of `words`; none if the words are too few.
+    /// Makes the values of the record that begins with the first of `words`. They are none if there
+    /// are too few words.
     pub(crate) fn new(words: &'a [AtomicU32]) -> Values<'a> {
         let split = || {
             let (first, rest) = words.split_first()?;

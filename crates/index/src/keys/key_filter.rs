@@ -1,19 +1,25 @@
-//! A filter of the keys in engraved segments that the [key table](crate::keys) has no room for. An add looks up its key, and most
-//! keys are new. Without the filter it would search the [sorted hashes](crate::keys::key_hashes) of every older segment.
+//! A filter of the keys in engraved segments that the [key table](crate::keys) has no room for. An
+//! add looks up its key, and most keys are new. Without the filter it would search the [sorted
+//! hashes](crate::keys::key_hashes) of every older segment.
 //!
-//! The filter is a blocked Bloom filter, sliced by groups of segments. A key's hash selects one block of two cache lines, and three of
-//! the block's sixteen words. Each word has one bit for each of 64 *groups*, and a group that contains the key sets its bit in all
-//! three. One look at a block therefore returns all candidate groups. With seven bits a key, one other group in eight is a false
-//! positive. A group is a run of neighbouring segments. While there are few segments, it is a part of one segment's keys, split by hash.
+//! The filter is a blocked Bloom filter, sliced by groups of segments. A key's hash selects one
+//! block of two cache lines, and three of the block's sixteen words. Each word has one bit for each
+//! of 64 *groups*. A group that contains the key sets its bit in all three words. So one look at a
+//! block returns all candidate groups. With seven bits a key, one other group in eight is a false
+//! positive.
+//!
+//! A group is a run of adjacent segments. While there are few segments, it is a part of one
+//! segment's keys, split by hash.
 //!
 //! | phase | |
 //! |---|---|
 //! | off | nothing is covered |
 //! | clearing | the groups are laid out; the lines are cleared, 4,096 at a time |
-//! | entering | the filter *covers* the segments `start .. end`; newer ones join at the end, older ones at the start |
+//! | entering | the filter *covers* the segments `start .. end`, and grows at both ends |
 //!
-//! When a new segment has no group left, the filter is rebuilt, with larger groups if there are more segments. Until then the bits
-//! of dropped segments stay set. Segments that are not covered are searched for every key.
+//! When a new segment has no group left, the filter is rebuilt, with larger groups if there are
+//! more segments. Until then the bits of dropped segments stay set. Segments that are not covered
+//! are searched for every key.
 //!
 //! Only the writer reads and writes the filter, under the key lock.
 
@@ -67,7 +73,8 @@ impl Groups {
         Groups { first: window.start, segments, parts: parts.unwrap_or(0) }
     }
 
-    /// Returns the group of a key in the segment at `position`, or none if the segment is behind the last group.
+    /// Returns the group of a key in the segment at `position`, or `None` if the segment is behind
+    /// the last group.
     fn of(self, position: Position, hash: u32) -> Option<u32> {
         let group = u64::from((position - self.first) / self.segments) << self.parts;
         let group = group + u64::from(self.part(hash));

@@ -1,4 +1,5 @@
-//! Keys of engraved segments, found without the key table: each segment has the hashes of its explicit keys, sorted.
+//! Search for keys of engraved segments without the key table: each segment has the sorted hashes
+//! of its explicit keys.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -9,7 +10,8 @@ use crate::keys::row_key;
 use crate::memory::Memory;
 use crate::snapshot::Snapshot;
 
-/// Returns the row of the live document with an explicit key, from the engraved segments at `positions`.
+/// Returns the row of the live document with an explicit key, from the engraved segments at
+/// `positions`.
 pub(crate) fn find_key(
     memory: &Memory,
     snapshot: &Snapshot<'_>,
@@ -33,7 +35,8 @@ pub(crate) fn find_key(
     })
 }
 
-/// Returns the lower bound of `wanted` in ascending hashes. An interpolated guess, then an exponential search: hashes are uniform.
+/// Returns the lower bound of `wanted` in ascending hashes. Hashes are uniform, so an interpolated
+/// guess and an exponential search find it.
 fn first_from(hashes: &[AtomicU64], wanted: u64) -> usize {
     let is_below = |at: usize| hashes[at].load(Relaxed) >> 32 < wanted;
     let len = hashes.len();

@@ -1,15 +1,15 @@
-//! The key of a row: its hash, its text, and whether it is another.
+//! The key of a row: its hash, its text, and comparison with other keys.
 
 use crate::ground::term::hash_bytes;
 use crate::rows::{KeyKind, RowKey};
 use crate::snapshot::Segment;
 
-/// The hash of a key.
+/// Returns the hash of a key.
 pub fn hash(key: &[u8]) -> u64 {
     hash_bytes(key)
 }
 
-/// Whether a row's key is `key`.
+/// True if a row's key is `key`.
 pub fn is(segment: &Segment<'_>, row: RowKey, key: &[u8]) -> bool {
     match row.kind() {
         KeyKind::Inline { bytes, len } => &bytes[..len] == key,
@@ -20,7 +20,7 @@ pub fn is(segment: &Segment<'_>, row: RowKey, key: &[u8]) -> bool {
     }
 }
 
-/// A row's key as text: appended to `out`.
+/// Appends a row's key as text to `out`.
 pub fn write_key(segment: &Segment<'_>, row: RowKey, out: &mut Vec<u8>) {
     match row.kind() {
         KeyKind::Inline { bytes, len } => out.extend_from_slice(&bytes[..len]),
@@ -45,7 +45,8 @@ pub fn write_number(mut number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&digits[at..]);
 }
 
-/// The number that `key` is in plain decimal (no sign, no leading zero), if it could be an automatic key.
+/// Returns the number that `key` is in plain decimal (no sign, no leading zero), if it could be an
+/// automatic key.
 pub fn as_number(key: &[u8]) -> Option<u64> {
     let plain = key.len() <= 18 && !key.is_empty() && key.iter().all(u8::is_ascii_digit);
     if !plain || (key[0] == b'0' && key.len() > 1) {

@@ -1,27 +1,34 @@
-//! The posting list of a fresh segment: one writer appends, any number of readers read it newest first.
+//! The posting list of a fresh segment. One writer appends while any number of readers read it,
+//! newest first.
 //!
-//! The newest postings of a term (up to [`BUFFER`]) lie in its record, on the cache line that the writer
-//! touches anyway. When the buffer is full and another posting comes, the writer *spills*: it copies the
-//! buffer to the tail block of the term's chain, then overwrites it. Blocks are linked from new to old and
-//! are append-only; they live in the short-term partition (paper §4.5 and §4.6). Block sizes double up to a
-//! limit (VSB), or are all equal (FSB, for comparison); either way the number of spilled postings alone says
-//! how full the tail block is and how large each block is, so a block's header is a link, and in the largest
-//! blocks a second word, which leads to their directory.
+//! The newest postings of a term (up to [`BUFFER`]) lie in its record, on the cache line that the
+//! writer touches anyway. When the buffer is full and another posting comes, the writer *spills*.
+//! It copies the buffer to the tail block of the term's chain, then overwrites it. Blocks are
+//! linked from new to old and are append-only; they live in the short-term partition (paper §4.5
+//! and §4.6).
+//!
+//! Block sizes double up to a limit (VSB), or are all equal (FSB, for comparison). In both cases
+//! the number of spilled postings determines the fill of the tail block and the size of each block.
+//! So a block's header is only a link. The largest blocks have a second word, which leads to their
+//! directory.
 //!
 //! # Orderings
 //!
 //! `chain` is one 64-bit word: tail block and number of spilled postings, published together.
 //!
-//! * Spill: block and directory words (relaxed), then `chain` (release). A reader that acquires `chain` sees the blocks.
-//! * Overwrite: the new posting goes to the buffer with a release store, so a reader that acquires an
-//!   overwritten word sees, on its next load, the `chain` that was stored before.
-//! * Reading: `chain`, then `count` and the buffer (acquire), then `chain` again. If it did not move, no word
-//!   was overwritten and the first `count - spilled` words belong to it. If it moved, everything that the
-//!   buffer held at the first load is in the blocks of the second, and the buffer now holds only postings of
-//!   rows that were not visible when the reader took its watermark: it is left out. No loop, no retry.
+//! - Spill: block and directory words (relaxed), then `chain` (release). A reader that acquires
+//!   `chain` sees the blocks.
+//! - Overwrite: the new posting goes to the buffer with a release store. So a reader that acquires
+//!   an overwritten word sees, on its next load, the `chain` that was stored before.
+//! - Reading: `chain`, then `count` and the buffer (acquire), then `chain` again. If it did not
+//!   move, no word was overwritten and the first `count - spilled` words belong to it. If it moved,
+//!   all postings that the buffer held at the first load are in the blocks of the second. The
+//!   buffer now holds only postings of rows that were not visible when the reader took its
+//!   watermark. So it is left out. No loop, no retry.
 //!
-//! The word of the row being written may still grow in frequency; its row is not visible, so readers ignore
-//! it (they drop words newer than their watermark). Checked by loom in `tests/list_loom.rs`.
+//! The word of the row being written may still grow in frequency. Its row is not visible, so
+//! readers ignore it: they drop words newer than their watermark. Checked by loom in
+//! `tests/list_loom.rs`.
 
 mod directory;
 
@@ -34,14 +41,15 @@ use spirit_mem::sync::{Atom32, Atom64};
 use crate::ground::blocks::Blocks;
 use crate::ground::posting::{FREQUENCY_MAX, local, rank};
 
-/// Postings buffered in a term's record.
+/// Number of postings buffered in a term's record.
 pub const BUFFER: usize = 8;
 
 /// There is no room for another block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Full;
 
-/// Units in the blocks before the largest one of this number, in a chain whose blocks double so often.
+/// Returns the number of units before the largest block of this number, in a chain whose blocks
+/// double `doublings` times.
 fn units_before(doublings: u32, number: u32) -> u32 {
     ((number + 1) << doublings) - 1
 }
@@ -50,7 +58,7 @@ fn units_before(doublings: u32, number: u32) -> u32 {
 pub struct List<'a, A32, A64> {
     /// Tail block (high half, 0: none) and spilled postings (low half).
     pub chain: &'a A64,
-    /// Postings ever appended.
+    /// Number of postings ever appended.
     pub count: &'a A32,
     /// The newest postings. While there are none, the last word is 0.
     pub buffer: &'a [A32],
@@ -61,13 +69,13 @@ pub struct List<'a, A32, A64> {
 pub struct Head {
     /// Buffered postings, oldest first.
     pub buffer: [u32; BUFFER],
-    /// How many of them there are.
+    /// Number of buffered postings.
     pub buffered: usize,
-    /// Where the rest is.
+    /// The blocks with the rest.
     pub chain: Chain,
 }
 
-/// A position in a chain of blocks: everything older than it is still to be read.
+/// A position in a chain of blocks: all older postings are still to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chain {
     block: u32,
@@ -79,12 +87,13 @@ impl Chain {
         Chain { block: (word >> 32) as u32, spilled: word as u32 }
     }
 
-    /// Postings in the blocks from here on.
+    /// Returns the number of postings in the blocks from here on.
     pub fn postings(self) -> u32 {
         self.spilled
     }
 
-    /// Asks for up to `lines` cache lines of the newest block, its newest postings first, and for its link.
+    /// Prefetches up to `lines` cache lines of the newest block, its newest postings first, and its
+    /// link.
     pub fn prefetch<A: Atom32>(self, area: &[A], blocks: Blocks, lines: usize) {
         if self.spilled == 0 {
             return;
@@ -102,7 +111,7 @@ impl Chain {
         }
     }
 
-    /// The newest block's postings (oldest first) within `area`, and the chain behind it.
+    /// Returns the newest block's postings (oldest first) within `area`, and the chain behind it.
     pub fn next<A: Atom32>(self, area: &[A], blocks: Blocks) -> Option<(&[A], Chain)> {
         if self.spilled == 0 {
             return None;
@@ -116,20 +125,22 @@ impl Chain {
         Some((words, Chain { block: older, spilled: self.spilled - postings }))
     }
 
-    /// The same chain without its newest blocks that have nothing of rank `target` or behind. Of small blocks none is passed over.
+    /// Returns the chain without its newest blocks in which all ranks are below `target`. Small
+    /// blocks are never skipped.
     pub fn from_rank<A: Atom32>(self, area: &[A], blocks: Blocks, target: u32) -> Chain {
         let units = self.spilled / BUFFER as u32;
         let (Blocks::Variable { doublings }, Some(number)) = (blocks, blocks.largest(units)) else {
             return self;
         };
-        // Relaxed, here and in the directory: all was written before the chain that leads to it was stored.
+        // Relaxed, here and in the directory: all was written before the chain that leads to it was
+        // stored.
         let oldest = area[self.block as usize + blocks.header(units)].load(Relaxed);
         if rank(oldest) >= target {
             return self;
         }
         let (block, units) = match Directory::of(area, self.block).newest_from(number, target) {
             Ok((number, block)) => (block, units_before(doublings, number + 1)),
-            // On with the one before all of the largest.
+            // Continue with the block before the first of the largest.
             Err(first) => (area[first as usize].load(Relaxed), units_before(doublings, 0)),
         };
         Chain { block, spilled: units * BUFFER as u32 }
@@ -145,8 +156,8 @@ impl<A32, A64> Clone for List<'_, A32, A64> {
 impl<A32, A64> Copy for List<'_, A32, A64> {}
 
 impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
-    /// Appends the posting `word`, or counts one more occurrence if its row is the list's newest. Returns
-    /// whether a posting was added. `allocate` gives room for a number of words in `area`.
+    /// Appends the posting `word`, or counts one more occurrence if its row is the list's newest.
+    /// Returns true if it added a posting. `allocate` takes a number of words in `area`.
     ///
     /// Writer only.
     #[inline(always)]
@@ -158,7 +169,7 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
         allocate: impl FnMut(u32) -> Option<u32>,
     ) -> Result<bool, Full> {
         let count = self.count.load(Relaxed);
-        // Of a list without postings this is the word that says so: no posting has rank 0.
+        // In a list without postings this word is 0, and no posting has rank 0.
         let newest = &self.buffer[count.wrapping_sub(1) as usize & (BUFFER - 1)];
         let value = newest.load(Relaxed);
         if rank(value) == rank(word) {
@@ -167,7 +178,8 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
             }
             return Ok(false);
         }
-        // Whole buffers are spilled, and none before the next posting comes: the count alone says when.
+        // Only whole buffers are spilled, and each when the next posting comes. So the count
+        // determines when.
         let buffered = count as usize & (BUFFER - 1);
         if buffered == 0 && count > 0 {
             spill(self.chain, self.buffer, area, blocks, allocate)?;
@@ -178,13 +190,14 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
         Ok(true)
     }
 
-    /// The list's blocks, without what is in the buffer: all there is of blocks if the list takes no more postings.
+    /// Returns the list's blocks, without the buffer. If the list takes no more postings, these are
+    /// all its blocks.
     pub fn chain(self) -> Chain {
         Chain::from_word(self.chain.load(Relaxed))
     }
 
-    /// Postings of rows below `rows`, which were visible when the caller loaded its watermark. Blocks that have no newer ones are
-    /// not gone through.
+    /// Counts the postings of rows below `rows`, which were visible when the caller loaded its
+    /// watermark. Blocks without newer postings are not read.
     pub fn count_below(self, rows: u32, area: &[A32], blocks: Blocks) -> u32 {
         let Head { buffer, buffered, mut chain } = self.read();
         let mut count = buffer[..buffered].partition_point(|word| local(*word) < rows) as u32;
@@ -200,8 +213,8 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
         count
     }
 
-    /// The list as of now, without loop or lock. It holds at least every posting of every row that was
-    /// visible when the caller loaded its watermark.
+    /// Reads the list as of now, without loop or lock. The result has at least all postings of all
+    /// rows that were visible when the caller loaded its watermark.
     #[inline]
     pub fn read(self) -> Head {
         let first = self.chain.load(Acquire);
@@ -217,8 +230,8 @@ impl<A32: Atom32, A64: Atom64> List<'_, A32, A64> {
 }
 
 /// Moves a full buffer to the tail block.
-// Not inlined, and given what it needs one by one: one posting in eight comes here, and the others want the
-// registers.
+// Not inlined, and with single values as parameters: one posting in eight comes here, and the
+// others need the registers.
 #[inline(never)]
 fn spill<A32: Atom32, A64: Atom64>(
     head: &A64,
@@ -245,7 +258,8 @@ fn spill<A32: Atom32, A64: Atom64>(
     Ok(())
 }
 
-/// A block behind `tail` for the last of `units` units, of which `oldest` is the oldest posting.
+/// Begins a block behind `tail` for the last of `units` units. `oldest` is the oldest posting of
+/// that unit.
 fn begin_block<A32: Atom32>(
     tail: u32,
     units: u32,
@@ -323,7 +337,7 @@ mod tests {
                         let all = words.iter().filter(|word| local(**word) < rows);
                         let spilled = all.count().min(words.len() - list.read().buffered);
                         assert!(older.len() >= spilled, "{n} {rows}");
-                        // What is passed over leaves a block at most, or those that are in no directory.
+                        // A skip leaves one block at most, or blocks that are in no directory.
                         let passed = older.iter().filter(|word| local(**word) >= rows).count();
                         let most = match blocks {
                             Blocks::Variable { doublings } => 8 << (doublings + 1),
@@ -366,7 +380,8 @@ mod tests {
         words
     }
 
-    /// What is in the blocks, newest first, when those are passed over that have nothing older than `rows` rows.
+    /// Reads the postings in the blocks, newest first. Skips blocks with no posting older than
+    /// `rows` rows.
     fn older_than(
         list: &List<AtomicU32, AtomicU64>,
         area: &[AtomicU32],

@@ -1,8 +1,9 @@
 //! Block maxima: an upper bound of the scores in a block, without reading its postings.
 //!
-//! A score grows with the frequency, and with the frequency by the length of the document: its *density*. So a posting scores no more than one
-//! that is as frequent and as dense, whatever the formula's parameters. Of a block only those count which no other is above in both,
-//! the frontier: seldom more than four.
+//! A score grows with the frequency, and with the *density*: the frequency divided by the length of
+//! the document. So a posting scores no more than another that is at least as frequent and as
+//! dense, for any parameters of the formula. Only a block's frontier counts: postings that no other
+//! exceeds in both. It seldom has more than four.
 //!
 //! | bits of a block's word | |
 //! |---|---|
@@ -10,9 +11,11 @@
 //! | 8 .. 16 | its length's class (`length_class`) |
 //! | 16 .. 64 | three more pairs, or zeros |
 //!
-//! Pairs descend by frequency: then each is a posting. If there were more than four, some were joined, the higher frequency with the higher density,
-//! and pairs ascend. Lengths are those of the term's field; where that is not of text, and what it has scores the same for all, they are 1. Postings of rows
-//! that count nothing, which never came to life, are left out.
+//! Pairs that descend by frequency are postings. If the frontier had more than four, some were
+//! joined: the higher frequency with the higher density. Then pairs ascend.
+//!
+//! Lengths are those of the term's field. In a field that is not text, all values score alike, and
+//! lengths are 1. Rows that never came to life count nothing, so their postings are left out.
 
 mod frontier;
 
@@ -24,43 +27,44 @@ use crate::rows::length_class::{SHORTEST, class_of, longest_of, shortest_of};
 use crate::rows::lengths::LengthArray;
 use frontier::{Frontier, Point};
 
-/// Postings of a block; the last one of a list may have fewer. Lists of no more have no maxima.
+/// Number of postings of a block; the last block of a list may have fewer. Lists of one block have
+/// no maxima.
 pub const BLOCK_POSTINGS: u32 = 128;
-/// Pairs of a block.
+/// Number of pairs of a block.
 const PAIRS: usize = 4;
 
-/// Blocks of a list that have maxima.
+/// Returns the number of blocks of a list that have maxima.
 #[inline(always)]
 pub fn blocks_of(postings: u32) -> u64 {
     if postings > BLOCK_POSTINGS { postings.div_ceil(BLOCK_POSTINGS) as u64 } else { 0 }
 }
 
-/// What the postings of a block can be at best.
+/// Upper bounds of the postings of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maxima([Pair; PAIRS]);
 
 /// A frequency, saturated, and the class of a length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair {
-    /// 0: there is no pair.
+    /// The frequency; 0 if there is no pair.
     pub frequency: u8,
     class: u8,
 }
 
 impl Pair {
-    /// The least length of its class.
+    /// Returns the least length of its class.
     #[inline(always)]
     pub fn shortest(self) -> u32 {
         shortest_of(self.class)
     }
 
-    /// The class of its length.
+    /// Returns the class of its length.
     #[inline(always)]
     pub fn class(self) -> u8 {
         self.class
     }
 
-    /// The greatest length of its class.
+    /// Returns the greatest length of its class.
     #[inline]
     pub fn longest(self) -> u32 {
         longest_of(self.class)
@@ -71,7 +75,8 @@ impl Maxima {
     /// The least length of each class.
     pub const SHORTEST: [u32; 256] = SHORTEST;
 
-    /// Those of postings with these frequencies, saturated, and lengths. One of length 0 does not count.
+    /// Returns the maxima of postings with these saturated frequencies and lengths. A posting of
+    /// length 0 does not count.
     #[inline]
     pub fn of(postings: impl IntoIterator<Item = (u8, u16)>) -> Maxima {
         let mut frontier = Frontier::of(postings);
@@ -90,7 +95,7 @@ impl Maxima {
         Maxima(pairs)
     }
 
-    /// From a block's word.
+    /// Parses a block's word.
     #[inline(always)]
     pub fn from_word(word: u64) -> Maxima {
         Maxima([0, 1, 2, 3].map(|number| {
@@ -99,7 +104,7 @@ impl Maxima {
         }))
     }
 
-    /// To a block's word.
+    /// Returns the block's word.
     pub fn word(self) -> u64 {
         let bits = |(number, pair): (usize, &Pair)| {
             (u64::from(pair.class) << 8 | u64::from(pair.frequency)) << (16 * number)
@@ -107,31 +112,34 @@ impl Maxima {
         self.0.iter().enumerate().map(bits).sum()
     }
 
-    /// Each posting of the block is at most as frequent, and at most as dense in the shortest of its length's class, as one of them. A frequency of
-    /// [`FREQUENCY_MAX`](crate::ground::posting::FREQUENCY_MAX) stands for any that is as high or higher.
+    /// Returns the pairs that bound the block's postings. For each posting there is a pair that is
+    /// at least as frequent. In the shortest length of its class, this pair is also at least as
+    /// dense. A frequency of [`FREQUENCY_MAX`](crate::ground::posting::FREQUENCY_MAX) stands for
+    /// all that are as high or higher.
     #[inline(always)]
     pub fn pairs(self) -> [Pair; PAIRS] {
         self.0
     }
 
-    /// The highest frequency, saturated.
+    /// Returns the highest frequency, saturated.
     #[inline(always)]
     pub fn frequency(self) -> u8 {
         self.0[0].frequency.max(self.0[PAIRS - 1].frequency)
     }
 
-    /// Whether each pair is a posting of the block, with a length of that class.
+    /// True if each pair is a posting of the block, with a length of that class.
     #[inline(always)]
     pub fn are_postings(self) -> bool {
         self.0[0].frequency >= self.0[1].frequency
     }
 }
 
-/// The maxima of a block of postings in a segment whose documents have these lengths in the field of the term, whose newest row has the rank `base_rank`.
+/// Returns the maxima of a block of postings. `lengths` are the documents' lengths in the term's
+/// field, and `base_rank` is the rank of the segment's newest row.
 pub(crate) fn maxima_of(block: &[AtomicU32], lengths: LengthArray<'_>, base_rank: u32) -> Maxima {
     Maxima::of(block.iter().map(|word| {
         let word = word.load(Relaxed);
-        // A damaged posting is of no row.
+        // A damaged posting has no row.
         let index = rank(word).wrapping_sub(base_rank) as usize;
         (frequency(word) as u8, lengths.get(index).unwrap_or(0))
     }))
@@ -171,7 +179,8 @@ mod tests {
     }
 
     proptest! {
-        /// No posting scores more than its block's best pair, whatever the parameters, and pairs are postings if it says so.
+        /// No posting scores more than its block's best pair, for any parameters. Pairs are
+        /// postings if the maxima say so.
         #[test]
         fn no_posting_is_above_its_block(
             postings in any_postings(),

@@ -1,6 +1,7 @@
-//! A packed list: a term's postings in an engraved segment in blocks of 128, with where they are in their documents.
+//! A packed list: a term's postings in an engraved segment, in blocks of 128, with their positions.
 //!
-//! All is words of 4 bytes; parts follow each other without gaps. A list of several blocks begins at an even word.
+//! All words have 4 bytes. Parts follow each other without gaps. A list of several blocks begins at
+//! an even word.
 //!
 //! | words | of a list of more than 128 postings only |
 //! |---|---|
@@ -8,15 +9,16 @@
 //! | blocks | where each block begins, counted from the list's first word |
 //! | 2 × blocks | the [maxima](crate::lists::maxima) of each block |
 //!
-//! Then the blocks: the postings as the [codec](spirit_kernel::packed) has them, which is a block if they are 128, else a tail;
-//! the lowest rank that the first may have is that of the segment's newest row, in further blocks one more than the last one's
-//! of the block before. Behind them, if the index keeps positions, their [positions](Positions).
+//! Then the blocks: their postings in the form of the [codec](spirit_kernel::packed), as a block
+//! for 128 postings, else as a tail. The lowest rank possible in the first block is that of the
+//! segment's newest row. In each further block it is one more than the last rank of the block
+//! before. If the index keeps positions, a block's [positions](Positions) follow it.
 //!
-//! So the skip data are three arrays: a search in the first finds the block in which a rank must be, whatever lies
-//! between, by galloping or bisection; they have as many levels as the search has steps, and no pointers.
+//! The skip data are three arrays. A gallop or bisection in the first finds the only block that can
+//! have a rank. So they need no levels and no pointers.
 //!
-//! An [entry](crate::terms::entries::Entry) says itself whether it leads to a packed list, so that readers may be moved from the
-//! raw form to this one entry by entry.
+//! An [entry](crate::terms::entries::Entry) says whether it leads to a packed list. So readers may
+//! be moved from the raw form to this one entry by entry.
 
 mod positions;
 pub(crate) mod writer;
@@ -35,26 +37,26 @@ use crate::lists::maxima::blocks_of;
 
 pub use positions::{PositionIter, Positions};
 
-/// Postings of a block.
+/// Number of postings of a block.
 pub const PACKED_BLOCK: usize = BLOCK;
 const _: () = assert!(BLOCK == crate::lists::maxima::BLOCK_POSTINGS as usize);
 
-/// Words before the blocks, for each of them.
+/// Number of words before the blocks, for each block.
 const HEAD_WORDS: usize = 4;
 
-/// The word of their section with which the first list begins. The ones before are zeros: a section of packed lists is never
-/// empty, so it differs from that of a segment without packed lists.
+/// The word of their section at which the first list begins. The words before are zeros. So a
+/// section of packed lists is never empty, and differs from that of a segment without packed lists.
 pub(crate) const PACKED_FIRST: u32 = 2;
 
-/// Words before the blocks of a list of this many postings.
+/// Returns the number of words before the blocks of a list of this many postings.
 pub(crate) fn head_words(postings: u32) -> u64 {
     blocks_of(postings) * HEAD_WORDS as u64
 }
 
-/// A packed list where it lies.
+/// A packed list, where it is stored.
 #[derive(Clone, Copy, Debug)]
 pub struct PackedList {
-    /// From its first word to the end of its section.
+    /// The words from its first to the end of its section.
     words: Span<AtomicU32>,
     postings: u32,
     /// The rank of the segment's newest row.
@@ -64,62 +66,63 @@ pub struct PackedList {
 /// The postings of a block.
 #[derive(Clone, Copy, Debug)]
 pub struct Unpacked {
-    /// How many.
+    /// Number of postings.
     pub count: usize,
-    /// Where their positions begin among the list's words.
+    /// Place of their positions in the list's words.
     pub positions_at: usize,
 }
 
 impl PackedList {
-    /// The list of `postings` that begins with these words, of which there may be more, in a segment whose newest row has the
-    /// rank `base`.
+    /// Makes the list of `postings` postings that begins with `words`. The span may be longer than
+    /// the list. `base` is the rank of the segment's newest row.
     pub(crate) fn new(words: Span<AtomicU32>, postings: u32, base: u32) -> PackedList {
         PackedList { words, postings, base }
     }
 
-    /// Its words, and what lies behind them: nobody has looked at their pages.
+    /// Returns its words and those behind them. Their pages are not proved.
     pub fn words<'a>(&self, region: &'a Region) -> &'a [AtomicU32] {
-        // One that a damaged term leads to may lie nowhere.
+        // The list of a damaged term may lie outside the region.
         region.peek(self.words).unwrap_or(&[])
     }
 
-    /// Some of its words, as many as there are of them.
+    /// Returns up to `len` of its words from `at` on, as far as there are words.
     fn some<'a>(&self, region: &'a Region, at: usize, len: usize) -> &'a [AtomicU32] {
         let (at, len) = (at as u64, len as u64);
         let len = len.min(self.words.len().saturating_sub(at));
         region.get(Span::new(self.words.start() + at * 4, len)).unwrap_or(&[])
     }
 
-    /// How many postings it has.
+    /// Returns the number of its postings.
     pub fn postings(&self) -> u32 {
         self.postings
     }
 
-    /// How many blocks.
+    /// Returns the number of its blocks.
     pub fn blocks(&self) -> usize {
         (self.postings as usize).div_ceil(BLOCK)
     }
 
-    /// The last posting of each block, if there are several.
+    /// Returns the last posting of each block, if there are several blocks.
     pub fn lasts<'a>(&self, region: &'a Region) -> Run<'a> {
         let blocks = blocks_of(self.postings) as usize;
         self.some(region, 0, blocks)
     }
 
-    /// The maxima of each block, if there are several.
+    /// Returns the maxima of each block, if there are several blocks.
     pub fn maxima<'a>(&self, region: &'a Region) -> &'a [AtomicU64] {
         let blocks = blocks_of(self.postings);
         region.get(Span::new(self.words.start() + blocks * 8, blocks)).unwrap_or(&[])
     }
 
-    /// The lowest rank that a block may begin with.
+    /// Returns the lowest rank that a block may begin with.
     pub fn first_rank(&self, region: &Region, block: usize) -> u32 {
         let before = block.checked_sub(1).and_then(|before| self.lasts(region).get(before));
         before.map_or(self.base, |last| rank(last.load(Relaxed)).wrapping_add(1))
     }
 
-    /// The first block from `from` on that has a rank at or behind `target`, if any has: the only one that may have
-    /// `target`. Of a list of one block it is not known whether that has.
+    /// Finds the first block from `from` on that has a rank at or behind `target`: the only block
+    /// that may have `target`. Returns `None` if there is none. A list of one block has no skip
+    /// data, so its block may lack such a rank.
     pub fn block_of(
         &self,
         region: &Region,
@@ -161,13 +164,13 @@ impl PackedList {
         Unpacked { count, positions_at: at.saturating_add(taken) }
     }
 
-    /// The positions of a block's postings, which begin at that word.
+    /// Returns the positions of a block's postings, which begin at word `at`.
     pub fn positions<'a>(&self, region: &'a Region, at: usize) -> Positions<'a> {
         let left = self.words.len().saturating_sub(at as u64);
         Positions::at(region, Span::new(self.words.start().saturating_add(at as u64 * 4), left))
     }
 
-    /// Where the posting at a rank is in its document; nowhere if there is none.
+    /// Yields the positions of the posting at a rank. Yields none if there is no such posting.
     pub fn positions_of<'a>(
         &self,
         region: &'a Region,
@@ -185,7 +188,7 @@ impl PackedList {
         }
     }
 
-    /// Whether it has a posting of rank `wanted`.
+    /// True if it has a posting of rank `wanted`.
     pub fn has(&self, region: &Region, level: Level, wanted: u32) -> bool {
         let Some(block) = self.block_of(region, level, 0, wanted) else { return false };
         let mut words = [0; BLOCK];

@@ -1,4 +1,4 @@
-//! The operations of a record of the log, as they lie one behind the other.
+//! Parsing of a log record's operations, which lie one behind the other.
 
 use crate::form::shape::NUMBERS_MAX;
 use crate::log::{
@@ -6,7 +6,7 @@ use crate::log::{
     PART_KIND, REFERENCE_BIT, REFERENCE_BYTES_MAX, Reference,
 };
 
-/// Takes the first operation off.
+/// Takes the first operation off `rest`.
 pub(crate) fn operation<'a>(rest: &mut &'a [u8]) -> Option<LoggedOperation<'a>> {
     let word = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
     let number = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
@@ -42,7 +42,7 @@ fn reference(text: &[u8]) -> Option<Reference<'_>> {
     is_short.then_some(Reference { place, bytes: word as u32, check: (word >> 32) as u32 })
 }
 
-/// A group's end, if it is all that is left.
+/// Returns a group's end, if `rest` has nothing else.
 pub(crate) fn group_end(mut rest: &[u8]) -> Option<GroupEnd<'_>> {
     let words = [rest.get(..8)?, rest.get(8..16)?];
     let [word, number] = words.map(|word| word.try_into().map(u64::from_le_bytes));
@@ -60,7 +60,7 @@ pub(crate) fn group_end(mut rest: &[u8]) -> Option<GroupEnd<'_>> {
     is_one.then_some(GroupEnd { number, offset })
 }
 
-/// Takes `len` bytes off, and what fills them up to whole words.
+/// Takes `len` bytes off, and the zeros that fill them up to whole words.
 fn take<'a>(rest: &mut &'a [u8], len: usize) -> Option<&'a [u8]> {
     let taken = rest.get(..len)?;
     *rest = rest.get(len.checked_next_multiple_of(8)?..)?;

@@ -1,4 +1,5 @@
-//! The log's reader: records one behind the other, up to the first place without a valid one; and whether that is the end.
+//! The log's reader. It reads consecutive records up to the first place without a valid one, and
+//! checks that this is the end.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,16 +18,16 @@ use crate::log::{
 /// A record as it was found.
 #[derive(Debug)]
 pub struct Record {
-    /// What it says of itself.
+    /// The record's header.
     pub header: Header,
-    /// Where it begins.
+    /// The position of its beginning.
     pub position: u64,
-    /// Who wrote it.
+    /// The incarnation that wrote it.
     pub incarnation: u32,
     operations: Vec<u8>,
 }
 
-/// Goes through the log from its oldest record that counts to its end.
+/// An iterator over the log, from the oldest record that counts to its end.
 #[derive(Debug)]
 pub struct LogReader<'a> {
     region: &'a Region,
@@ -37,38 +38,40 @@ pub struct LogReader<'a> {
     incarnation_max: u32,
     /// One past the last sequence number.
     sequence: u64,
-    /// Up to where the medium was asked for what comes next, if it is.
+    /// The position up to which read-ahead was requested; `None` without read-ahead.
     asked: Option<u64>,
 }
 
-/// The log is asked for so far ahead of what is read, half of it at a time.
+/// Bytes of the log to read ahead. Half of this is requested at a time.
 const AHEAD: u64 = 4 << 20;
 
 impl<'a> LogReader<'a> {
-    /// From `position` on; records of incarnations up to `incarnation_max`.
+    /// Makes a reader from `position` on, for records of incarnations up to `incarnation_max`.
     pub fn new(region: &'a Region, space: LogSpace, position: u64, incarnation_max: u32) -> Self {
         let end = position.saturating_add(space.bytes);
         let (incarnation, sequence, asked) = (0, 0, None);
         LogReader { region, space, position, end, incarnation, incarnation_max, sequence, asked }
     }
 
-    /// Asks the medium for what comes next, as soon as there is a record: for who reads to the end.
+    /// Turns read-ahead on, for a caller that reads to the end. It begins after the first record.
     pub fn ahead(self) -> Self {
         LogReader { asked: Some(self.position), ..self }
     }
 
-    /// Where the next record would begin: the log's end, once there is none.
+    /// Returns the position of the next record. After the last record this is the log's end.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// One past the last sequence number that counts.
+    /// Returns one past the last sequence number that counts.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// The next record; `None` at the log's end.
+    /// Returns the next record, or `None` at the log's end.
     pub fn next_record(&mut self) -> Option<Record> {
+        // Each round moves on to a later record or ends. A `Skip` moves to the next lap, and `end`
+        // bounds the log to one lap.
         loop {
             let left = self.space.left(self.position);
             let (record, bytes) = self.read(self.position + self.gap(), self.incarnation_max)?;
@@ -94,15 +97,16 @@ impl<'a> LogReader<'a> {
         let soon = self.position.saturating_add(AHEAD / 2);
         let Some(asked) = self.asked.filter(|asked| *asked < soon) else { return };
         let from = asked.max(self.position) / PAGE * PAGE;
-        // Up to the end of the lap, whichever is first.
+        // Up to the end of the lap or of the log, whichever comes first.
         let bytes = AHEAD.min(self.space.left(from)).min(self.end.saturating_sub(from));
         let bytes = bytes.next_multiple_of(PAGE);
         self.region.read_ahead(self.space.place(from), bytes);
         self.asked = Some(from.saturating_add(bytes));
     }
 
-    /// Whether the log's end is one: at it, and `within` this many bytes behind it, no record is whole. Each is durable before
-    /// the next is begun, so if one is, another before it was damaged; or the root is an older one.
+    /// Checks that the log's end is real: no record is whole at the end, or up to `within` bytes
+    /// behind it. Each record is durable before the next is begun. So if a later record is whole,
+    /// one before it was damaged, or the root is outdated.
     pub fn check_end(&self, within: u64) -> Result<(), Corrupt> {
         let at = self.space.place(self.position);
         let corrupt = |why| Err(Corrupt { what: "log record", at, why });
@@ -117,7 +121,7 @@ impl<'a> LogReader<'a> {
         let end = self.end.min(self.position.saturating_add(within));
         let follows = self.claims(self.position + 8, end).any(|position| {
             let found = self.read(position, u32::MAX);
-            // The first record of a lap is begun together with the one that fills up the lap before.
+            // The first record of a lap is begun together with the filler of the lap before.
             found.is_some_and(|(_, bytes)| {
                 position % self.space.bytes != 0 || self.read(position + bytes, u32::MAX).is_some()
             })
@@ -125,8 +129,8 @@ impl<'a> LogReader<'a> {
         if follows { corrupt("it is damaged: a later one is whole") } else { Ok(()) }
     }
 
-    /// Whether the oldest record that ever was is to be in the log, and another lies in its place: then there were segments, whose marks are
-    /// gone.
+    /// True if the log should contain the oldest record ever, but another lies in its place. Then
+    /// there were segments, whose marks are gone.
     fn is_lapped(&self) -> bool {
         let second = Span::<AtomicU64>::new(self.space.place(0) + 8, 1);
         let position = self.region.view(second)[0].load(Relaxed);
@@ -136,7 +140,7 @@ impl<'a> LogReader<'a> {
             && LogReader::new(self.region, self.space, position, u32::MAX).next_record().is_some()
     }
 
-    /// All whole records from here on, in their order, whatever is between them and however many laps they are further.
+    /// Returns all whole records from here on, by position, across gaps and any number of laps.
     pub fn whole_records(&self) -> Vec<Record> {
         let reader = LogReader { end: u64::MAX, asked: None, ..*self };
         let (from, lap) = (self.position, self.space.bytes);
@@ -149,7 +153,8 @@ impl<'a> LogReader<'a> {
         records
     }
 
-    /// The positions from `from` up to `end` whose second word is the position itself, as it is in a record that begins there.
+    /// Yields the positions from `from` to `end` whose second word is the position itself, as in a
+    /// record that begins there.
     fn claims(&self, from: u64, end: u64) -> impl Iterator<Item = u64> {
         let laps = std::iter::successors(Some(from), |at| Some(at + self.space.left(*at)));
         laps.take_while(move |at| *at < end).flat_map(move |at| {
@@ -160,20 +165,21 @@ impl<'a> LogReader<'a> {
         })
     }
 
-    /// Whether at the log's end there is the header of a record that the newest incarnation did not write whole, or that
-    /// was damaged since.
+    /// True if the log's end has the header of a record by the newest incarnation. The record was
+    /// not written whole, or was damaged since.
     pub fn has_remains(&self) -> bool {
         let header = self.header(self.position + self.gap());
         header.is_some_and(|words| words[2] as u32 == self.incarnation_max)
     }
 
-    /// Bytes at the ring's end that are too few for a header.
+    /// Returns the bytes at the end of the ring, if they are too few for a header.
     fn gap(&self) -> u64 {
         let left = self.space.left(self.position);
         if left < HEADER_BYTES { left } else { 0 }
     }
 
-    /// The words of a header that says it is of the record at `position`, written not before the last one.
+    /// Returns the words of a header at `position`. It claims this position, and its incarnation is
+    /// not below that of the last record.
     fn header(&self, position: u64) -> Option<[u64; HEADER_WORDS]> {
         let at = self.space.place(position);
         let words = self.region.get(Span::<AtomicU64>::new(at, HEADER_WORDS as u64))?;
@@ -181,11 +187,12 @@ impl<'a> LogReader<'a> {
             return None;
         }
         let words: [u64; HEADER_WORDS] = std::array::from_fn(|i| words[i].load(Relaxed));
-        // Where nothing was ever written, position 0 seems to be said.
+        // Memory that was never written seems to claim position 0.
         (words[2] as u32 >= self.incarnation && words != [0; HEADER_WORDS]).then_some(words)
     }
 
-    /// The record at `position`, if a valid one of an incarnation up to `incarnation_max` begins there, and its bytes.
+    /// Returns the valid record at `position` and its bytes. Its incarnation is at most
+    /// `incarnation_max`.
     fn read(&self, position: u64, incarnation_max: u32) -> Option<(Record, u64)> {
         let at = self.space.place(position);
         let words = self.header(position)?;
@@ -228,7 +235,7 @@ impl<'a> LogReader<'a> {
     }
 }
 
-/// Takes the word off that says when documents arrived.
+/// Takes off the word with the documents' arrival.
 fn take_arrival(operations: &mut Vec<u8>) -> Option<u64> {
     let ms = u64::from_le_bytes(*operations.first_chunk()?);
     operations.drain(..ARRIVAL_BYTES as usize);
@@ -236,34 +243,35 @@ fn take_arrival(operations: &mut Vec<u8>) -> Option<u64> {
 }
 
 impl Record {
-    /// Its operations as they lie in it.
+    /// Returns the bytes of its operations.
     pub fn operation_bytes(&self) -> &[u8] {
         &self.operations
     }
 
-    /// Bytes of the record.
+    /// Returns the bytes of the record.
     pub fn bytes(&self) -> u64 {
         self.header.bytes() + self.operations.len() as u64
     }
 
-    /// One past the sequence number of its last operation.
+    /// Returns one past the sequence number of its last operation.
     pub fn operations_end(&self) -> u64 {
         self.header.sequence + u64::from(self.header.operations)
     }
 
-    /// Rows that it takes at most when it is replayed: a document may break off once, and a record of nothing but an offset has one.
+    /// Returns an upper bound of the rows that its replay takes. Each document may be broken off
+    /// once. A record with only an offset takes a row too.
     pub fn rows_max(&self) -> u64 {
         u64::from(self.header.operations.max(1)) * 2
     }
 
-    /// Whether its operations fill it as they should.
+    /// True if its operations fill it exactly.
     pub fn is_whole(&self) -> bool {
         let mut rest = self.operations.as_slice();
         (0..self.header.operations).all(|_| operation(&mut rest).is_some())
             && (rest.is_empty() || group_end(rest).is_some())
     }
 
-    /// What ends it, if it is a group's.
+    /// Returns the end of its group, if it is a group's record.
     pub fn group_end(&self) -> Option<GroupEnd<'_>> {
         let mut rest = self.operations.as_slice();
         for _ in 0..self.header.operations {
@@ -272,13 +280,13 @@ impl Record {
         group_end(rest).filter(|_| self.header.kind == RecordKind::Add)
     }
 
-    /// The number of the group whose end it is, with the application's offset.
+    /// Returns the number of the group whose offset it has.
     pub fn offset_number(&self) -> Option<u64> {
         self.group_end().filter(|end| end.offset.is_some()).map(|end| end.number)
     }
 
-    /// Whether it may kill rows of documents that came before. `explicit_end` is one past the largest number that had been
-    /// given as an explicit key.
+    /// True if it may kill rows of earlier documents. `explicit_end` is one past the largest number
+    /// given as an explicit key so far.
     pub fn may_kill(&self, explicit_end: u64) -> bool {
         let replaces = |key| match key {
             LoggedKey::Bytes(_) => true,
@@ -288,8 +296,8 @@ impl Record {
             || self.operations().any(|operation| replaces(operation.key))
     }
 
-    /// Its operations. Ends early if they do not fill the record as they should, which only a
-    /// writer of another version could do.
+    /// Yields its operations. Ends early if they do not fill the record, which only a writer of
+    /// another version can cause.
     pub fn operations(&self) -> impl Iterator<Item = LoggedOperation<'_>> {
         let mut rest = self.operations.as_slice();
         (0..self.header.operations).map_while(move |_| operation(&mut rest))
@@ -330,7 +338,8 @@ mod tests {
     }
 
     proptest! {
-        /// What was appended is found again, up to what was trimmed, whatever the laps; nothing more is.
+        /// Appended records are read again, in all laps, from the trimmed position to the end, and
+        /// no others.
         #[test]
         fn a_log_is_read_as_it_was_written(
             groups in prop::collection::vec(prop::collection::vec((0usize..300, 0usize..20), 1..4), 1..80),

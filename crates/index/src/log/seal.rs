@@ -1,13 +1,14 @@
-//! The seal: where the log of an executor ended when the index was closed, and its newest segment. Without it, a zeroed log would look
-//! like a shorter one, and zeroed slots like slots that were never used.
+//! The seal: the end of an executor's log and its newest segment at the time when the index was
+//! closed. Without it, a zeroed log would look like a shorter one. Zeroed slots would look like
+//! slots that were never used.
 //!
-//! The seal is two words behind the count of buckets of the merged dictionary. It counts if the root says that the index is
-//! closed, and if it was ever written.
+//! The seal is two words behind the merged dictionary's count of buckets. It counts if it was ever
+//! written and the root says that the index is closed.
 //!
 //! | word | |
 //! |---|---|
 //! | 1 | position in the log at which it ended |
-//! | 2 | one past the position of the newest segment that ever was (low half), checksum of that and of word 1 (high half) |
+//! | 2 | one past the newest segment's position (low half), checksum with word 1 (high half) |
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,7 +23,7 @@ use crate::log::LogSpace;
 use crate::log::log_reader::LogReader;
 use crate::tier::Nvm;
 
-/// What is sealed.
+/// The contents of a seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Seal {
     log_end: u64,
@@ -30,7 +31,8 @@ struct Seal {
 }
 
 impl Seal {
-    /// What is there now; `log` is where the log lies and the number of the last start, if operations are logged.
+    /// Returns the seal that matches the present contents. If operations are logged, `log` has the
+    /// log's place and the incarnation of the last start.
     fn of(
         region: &Region,
         layout: &NvmLayout,
@@ -50,6 +52,7 @@ impl Seal {
                 let entry = newest.map(|newest| slots.entry(newest)).transpose()?;
                 let from = entry.map_or(0, |entry| entry.log_from);
                 let mut reader = LogReader::new(region, space, from, incarnation);
+                // The loop ends at the first place without a valid record.
                 while reader.next_record().is_some() {}
                 reader.position()
             }
@@ -68,7 +71,8 @@ fn place(layout: &NvmLayout) -> Span<AtomicU64> {
     Span::new(layout.bucket_count.end(), 2)
 }
 
-/// Seals the part, durably, unless its seal says so already. Nothing is stored in it any more.
+/// Seals the part durably, unless its seal is right already. Nothing is stored in the part
+/// afterwards.
 pub fn write(region: &Region, nvm: &Nvm, log: Option<(LogSpace, u32)>) -> Result<(), Corrupt> {
     let words = Seal::of(region, nvm.layout(), log)?.words();
     if stored(region, nvm.layout()) != words {
@@ -85,7 +89,7 @@ fn stored(region: &Region, layout: &NvmLayout) -> [u64; 2] {
     [0, 1].map(|word: usize| words[word].load(Relaxed))
 }
 
-/// Compares a part with its seal, if it has one. The index was closed.
+/// Compares a part of a closed index with its seal, if it has one.
 pub fn check(
     region: &Region,
     layout: &NvmLayout,

@@ -1,10 +1,10 @@
-//! The global descriptor table (paper §4.3): how readers find a segment's copy.
+//! The global descriptor table (paper §4.3): it leads readers to a segment's copy.
 //!
-//! A segment has a *position* in the index's order and an *id*, which is the position and a version bit: a
-//! segment that is rewritten keeps its position and changes its version. A table slot holds two words, the
-//! pointer to the descriptor of the copy to read (GSP), whose low three bits are the segment's state, and the
-//! pointer to the persistent copy's descriptor (NSP). Moving a segment to another format or tier is one
-//! store of the GSP.
+//! A segment has a *position* in the index's order and an *id*, which is the position and a version
+//! bit. A segment that is rewritten keeps its position and changes its version. A table slot holds
+//! two words. The first is the pointer to the descriptor of the copy to read (GSP), whose low three
+//! bits are the segment's state. The second is the pointer to the persistent copy's descriptor
+//! (NSP). One store of the GSP moves a segment to another format or tier.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -20,15 +20,15 @@ use crate::rows::stamps::Stamps;
 /// The low bits of a GSP that hold the state.
 const TAG: u64 = 7;
 
-/// In [`lists`](Descriptor::lists): dense lists have bitmaps.
+/// Flag in [`lists`](Descriptor::lists): dense lists have bitmaps.
 const BITMAPS: u64 = 1;
 
-/// In the word that leads to a segment's terms in order: they are packed terms.
+/// Flag in the word that leads to a segment's terms in order: they are packed terms.
 const PACKED_TERMS: u64 = 1;
 
-/// One segment's descriptor: 64-bit words on four cache lines. A query needs the first alone, scores and all, and the fourth if it goes
-/// through columns or terms in order; of the fourth it
-/// needs that of the window's first segment and of its last. The third is for what is rarely read.
+/// One segment's descriptor: 64-bit words on four cache lines. A query, with its scores, needs only
+/// the first. For columns or terms in order it also needs the fourth. It needs the fourth of the
+/// window's first and last segment too. The third is for data that is rarely read.
 #[derive(Clone, Copy)]
 pub struct Descriptor<'a> {
     lines: &'a [Line],
@@ -57,14 +57,15 @@ words! {
     id, set_id = 0;
     /// The executor's row number of local id 0.
     base_row, set_base_row = 1;
-    /// Rows, once the segment is full; `u64::MAX` before.
+    /// Number of rows, once the segment is full; `u64::MAX` before.
     rows, set_rows = 2;
-    /// Rows that are deleted, or never were documents.
+    /// Number of rows that are deleted or never were documents.
     dead, set_dead = 3;
-    /// Offset of the posting arrays, which begin at a line; the lowest bit is set if dense lists have bitmaps, for which there may
-    /// have been no room.
+    /// Offset of the posting arrays, which begin at a line. The lowest bit is set if dense lists
+    /// have bitmaps, for which there may have been no room.
     lists, set_lists = 4;
-    /// Where the documents' lengths are, as [`LengthArray`] says it; 0 until the segment is flushed.
+    /// Place of the documents' lengths, as a word of [`LengthArray`]; 0 until the segment is
+    /// flushed.
     lengths, set_lengths = 5;
     /// The index-wide sequence number from which the rows' deltas count.
     base_sequence, set_base_sequence = 6;
@@ -74,105 +75,116 @@ words! {
     vector_directory, set_vector_directory = 8;
     /// Offset of the fresh extent.
     extent, set_extent = 9;
-    /// Words of the posting arrays.
+    /// Number of words of the posting arrays.
     posting_words, set_posting_words = 10;
-    /// Offset of the map from the segment's ordinals to dictionary terms; 0 once the segment is in the second tier, which
-    /// has their keys.
+    /// Offset of the map from the segment's ordinals to dictionary terms. 0 once the segment is in
+    /// the second tier, which has their keys.
     term_map, set_term_map = 11;
-    /// Distinct terms; while it is fresh at least those of the rows that are visible.
+    /// Number of distinct terms. In a fresh segment, at least those of the visible rows.
     terms, set_terms = 12;
-    /// Postings.
+    /// Number of postings.
     posting_count, set_posting_count = 13;
-    /// Tokens, repeated ones included, and holes where document vectors are kept.
+    /// Number of tokens, with repeated ones, and with holes where document vectors are kept.
     tokens, set_tokens = 14;
     /// Units of the document vectors and stored keys.
     vector_units, set_vector_units = 15;
-    /// Offset of the rows' numbers, counted from the base, if the segment was rewritten; 0: they are the local ids.
+    /// Offset of the rows' numbers, counted from the base, if the segment was rewritten. 0: they
+    /// are the local ids.
     row_map, set_row_map = 16;
-    /// The first automatic key among its rows.
+    /// The first automatic key of its rows.
     numbers_start, set_numbers_start = 17;
-    /// One past the last automatic key among its rows; 0 if there is none.
+    /// One past the last automatic key of its rows; 0 if there are no such keys.
     numbers_end, set_numbers_end = 18;
-    /// Where the death stamps of the copy in the second tier are, once deaths are to be stamped there too, as
-    /// `Stamps` says it; 0 before.
+    /// Place of the death stamps of the copy in the second tier, as a word of `Stamps`, once deaths
+    /// are stamped there too; 0 before.
     stamps, set_stamps = 19;
-    /// What leads to its texts, if they are kept: the offset of their directory in DRAM, or of their index in the second
-    /// tier. One word, so that readers are moved by one store.
+    /// Place of its texts, if they are kept: the offset of their directory in DRAM, or of their
+    /// index in the second tier. It is one word, so that one store moves readers.
     texts, set_texts = 20;
-    /// Offset of the directory of where its rows' values are, while it is fresh. It stays when readers of rows are led elsewhere, as do
-    /// the chunks that it leads to while anybody takes the segment for a fresh one.
+    /// Offset of the directory of its rows' values, while it is fresh. It stays when readers of
+    /// rows move elsewhere. So do the chunks that it leads to, while any reader takes the segment
+    /// for a fresh one.
     records, set_records = 23;
     /// Bytes of its documents' texts, as they were given.
     text_bytes, set_text_bytes = 21;
-    /// Offset of the directory of row chunks behind whose rows the running counts lie; 0 if the segment never was fresh here. It
-    /// stays when readers of rows are led elsewhere, as the chunks do while anybody takes the segment for a fresh one.
+    /// Offset of the directory of row chunks with running counts behind the rows. 0 if the segment
+    /// never was fresh here. It stays when readers of rows move elsewhere. So do the chunks, while
+    /// any reader takes the segment for a fresh one.
     counts, set_counts = 22;
-    /// Tokens that were kept, and documents with any, once the segment is flushed: the word of `Statistics`.
+    /// Number of kept tokens, and of documents with any, once the segment is flushed: the word of
+    /// `Statistics`.
     kept_word, set_kept_word = 24;
-    /// Offset of its columns; 0 if it has none, or is not flushed yet. One word leads to all of them.
+    /// Offset of its columns; 0 if it has none, or is not flushed yet. One word leads to all of
+    /// them.
     columns, set_columns = 25;
-    /// The same of this segment and all older ones back to some first one, wrapping: of which differences count.
+    /// Running total of documents: those of this segment and of all older ones back to some first
+    /// one, wrapping. Only differences count.
     total_documents, set_total_documents = 26;
-    /// The same of tokens.
+    /// Running total of tokens, like [`total_documents`](Self::total_documents).
     total_tokens, set_total_tokens = 27;
-    /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved: what leads to all of it. The lowest bit
-    /// is set if it is that of packed terms instead. 0 until the segment is flushed.
+    /// Offset of the order of its terms, in DRAM, or in the second tier as soon as it is engraved.
+    /// It leads to the whole order. The lowest bit is set if it leads to packed terms instead. 0
+    /// until the segment is flushed.
     term_order, set_term_order = 28;
-    /// Offset of its packed lists, once it is engraved with such: for who finds an entry that leads to one.
+    /// Offset of its packed lists, once it is engraved with such. For readers that find an entry of
+    /// one.
     packed, set_packed = 29;
-    /// Words of them; 0 if it has none.
+    /// Number of words of its packed lists; 0 if it has none.
     packed_words, set_packed_words = 30;
-    /// Offset of the directory of chunks of stored keys beside packed lists: for who finds a row that leads to one.
+    /// Offset of the directory of chunks of stored keys beside packed lists. For readers that find
+    /// a row with such a key.
     packed_keys, set_packed_keys = 31;
 }
 
 impl<'a> Descriptor<'a> {
-    /// Says where the posting arrays are, and whether dense lists have bitmaps.
+    /// Sets the place of the posting arrays, and whether dense lists have bitmaps.
     pub fn lead_to_lists(self, start: u64, bitmaps: bool) {
         debug_assert!(start & BITMAPS == 0);
         self.set_lists(start | if bitmaps { BITMAPS } else { 0 });
     }
 
-    /// Offset of the posting arrays, and the rows of each bitmap, 0 if there are none.
+    /// Returns the offset of the posting arrays, and the number of rows of each bitmap, or 0 if
+    /// there are no bitmaps.
     #[inline(always)]
     pub fn postings_and_bitmap_rows(self) -> (u64, u32) {
         let lists = self.lists();
         (lists & !BITMAPS, if lists & BITMAPS == 0 { 0 } else { self.rows() as u32 })
     }
 
-    /// Offset of the posting arrays.
+    /// Returns the offset of the posting arrays.
     pub fn postings(self) -> u64 {
         self.postings_and_bitmap_rows().0
     }
 
-    /// Rows of each bitmap; 0 if lists have none.
+    /// Returns the number of rows of each bitmap, or 0 if lists have none.
     pub fn bitmap_rows(self) -> u32 {
         self.postings_and_bitmap_rows().1
     }
 
-    /// What its rows have, once it is flushed.
+    /// Returns the statistics of its rows, once it is flushed.
     pub fn kept(self) -> Statistics {
         Statistics::from_word(self.kept_word())
     }
 
-    /// What its rows and those of older segments have: a running total, of which differences count.
+    /// Returns the statistics of its rows and those of older segments: a running total, of which
+    /// only differences count.
     pub fn total(self) -> Statistics {
         Statistics { documents: self.total_documents(), tokens: self.total_tokens() }
     }
 
-    /// Says what its rows have.
+    /// Sets the statistics of its rows.
     pub fn set_kept(self, kept: Statistics) {
         self.set_kept_word(kept.word());
     }
 
-    /// Says what its rows and those of older segments have.
+    /// Sets the running total of its rows and those of older segments.
     pub fn set_total(self, total: Statistics) {
         self.set_total_documents(total.documents);
         self.set_total_tokens(total.tokens);
     }
 
-    /// Leads readers to an engraved segment's copy. Nothing else of the descriptor changes by it. What is packed has words of its
-    /// own: rows and entries say themselves to which form they lead.
+    /// Leads readers to an engraved segment's copy. Nothing else of the descriptor changes by it.
+    /// Packed data has its own words, since rows and entries say to which form they lead.
     pub fn lead_to(self, sections: &Sections) {
         let start = |kind| sections.get(kind).start;
         self.set_stamps(Stamps::of(sections).word());
@@ -192,8 +204,8 @@ impl<'a> Descriptor<'a> {
         self.set_term_map(0);
     }
 
-    /// Leads readers of terms in order to an engraved segment's copy; before that, of packed terms, says where the lists are that they lead
-    /// to, and the stored keys beside them.
+    /// Leads readers of terms in order to an engraved segment's copy. For packed terms it first
+    /// sets the places of their lists, and of the stored keys beside these.
     pub(crate) fn lead_to_terms(self, sections: &Sections) {
         if !sections.are_packed() {
             return self.set_term_order(sections.get(Kind::TermOrder).start);
@@ -211,13 +223,14 @@ impl<'a> Descriptor<'a> {
     }
 }
 
-/// Offset of packed terms, if those are what the word leads to that leads to a segment's terms in order.
+/// Returns the offset of packed terms, if the word that leads to a segment's terms in order leads
+/// to such.
 #[inline(always)]
 pub(crate) fn packed_terms_at(term_order: u64) -> Option<u64> {
     (term_order & PACKED_TERMS != 0).then_some(term_order & !PACKED_TERMS)
 }
 
-/// The table.
+/// The table of segments' descriptors.
 #[derive(Clone, Copy)]
 pub struct DescriptorTable<'a> {
     slots: &'a [AtomicU64],
@@ -227,7 +240,7 @@ pub struct DescriptorTable<'a> {
 }
 
 impl<'a> DescriptorTable<'a> {
-    /// The table of `geometry` in `region`.
+    /// Returns the table of `geometry` in `region`.
     #[inline]
     pub fn new(region: &'a Region, geometry: &Geometry) -> Self {
         DescriptorTable {
@@ -238,7 +251,7 @@ impl<'a> DescriptorTable<'a> {
         }
     }
 
-    /// Where the descriptor of `id` lies, whether or not readers are sent there.
+    /// Returns the descriptor of `id`, even if readers are not led to it.
     #[inline]
     pub fn descriptor(self, id: SegmentId) -> Descriptor<'a> {
         let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
@@ -250,7 +263,8 @@ impl<'a> DescriptorTable<'a> {
         Descriptor { lines: &self.lines[line..line + DESCRIPTOR_LINES] }
     }
 
-    /// The descriptor and state that readers of `position` are sent to; `None` if there is no such segment.
+    /// Returns the descriptor and state that readers of `position` are led to, or `None` if there
+    /// is no such segment.
     #[inline]
     pub fn get(self, position: Position) -> Option<(Descriptor<'a>, State)> {
         let gsp = self.slots[(position as u64 & self.mask) as usize * 2].load(Acquire);
@@ -260,8 +274,8 @@ impl<'a> DescriptorTable<'a> {
         (descriptor.id() >> 1 == position as u64).then_some((descriptor, state))
     }
 
-    /// Sends readers of the segment to `id`'s descriptor, in `state`. Everything the descriptor names was
-    /// written before: this is the release store that readers acquire.
+    /// Leads readers of the segment to `id`'s descriptor, in `state`. All that the descriptor names
+    /// was written before. This is the release store that readers acquire.
     pub fn publish(self, id: SegmentId, state: State) {
         let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
         let offset = self.lines_start + slot * (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
@@ -269,44 +283,46 @@ impl<'a> DescriptorTable<'a> {
             .store(offset | state as u64, Release);
     }
 
-    /// The running [total](Descriptor::total) of the segment before `position`, behind which that of the one there goes on. If
-    /// there is none it begins anew: nobody takes the difference of totals of segments that are not in one window.
+    /// Returns the running [total](Descriptor::total) of the segment before `position`, from which
+    /// the segment there continues. Without such a segment the total begins anew: no reader
+    /// subtracts totals of segments in different windows.
     pub fn total_before(self, position: Position) -> Statistics {
         let before = position.checked_sub(1).and_then(|before| self.get(before));
         before.map_or(Statistics::default(), |(descriptor, _)| descriptor.total())
     }
 
-    /// Makes the slot of `position` empty: the segment is gone.
+    /// Clears the slot of `position`: the segment is gone.
     pub fn clear(self, position: Position) {
         self.slots[(position as u64 & self.mask) as usize * 2].store(0, Relaxed);
     }
 }
 
-/// Which versions readers skip while the oldest segments are being rewritten: one word.
+/// The versions that readers skip while the oldest segments are being rewritten, in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superseded {
     /// The version that is being built, or was built last.
     pub new: SegmentId,
-    /// Whether readers use it; then they skip whatever else is at its position or before. Else they skip it.
+    /// True if readers use the new version and skip all others at its position or before. Otherwise
+    /// they skip the new version.
     pub switched: bool,
 }
 
 impl Superseded {
-    /// Nothing is skipped: an id that no segment has.
+    /// Nothing is skipped: no segment has this id.
     pub const NOTHING: Superseded = Superseded { new: SegmentId(u32::MAX), switched: false };
 
-    /// From its word.
+    /// Parses its word.
     #[inline(always)]
     pub fn from_word(word: u64) -> Superseded {
         Superseded { new: SegmentId(word as u32), switched: word >> 32 != 0 }
     }
 
-    /// To its word.
+    /// Returns its word.
     pub fn word(self) -> u64 {
         self.new.0 as u64 | (self.switched as u64) << 32
     }
 
-    /// Whether readers skip `id`.
+    /// True if readers skip `id`.
     #[inline(always)]
     pub fn skips(self, id: SegmentId) -> bool {
         if self.switched {
@@ -317,28 +333,28 @@ impl Superseded {
     }
 }
 
-/// A window's segments, `oldest .. end`, as one word: every query takes it with one load.
+/// A window's segments, `oldest .. end`, in one word: every query takes it with one load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// The oldest position that is retained.
+    /// The oldest retained position.
     pub oldest: Position,
     /// One past the newest position whose terms are in the dictionary.
     pub end: Position,
 }
 
 impl Window {
-    /// From its word.
+    /// Parses its word.
     #[inline(always)]
     pub fn from_word(word: u64) -> Window {
         Window { oldest: (word >> 32) as u32, end: word as u32 }
     }
 
-    /// To its word.
+    /// Returns its word.
     pub fn word(self) -> u64 {
         (self.oldest as u64) << 32 | self.end as u64
     }
 
-    /// Whether the dictionary's entries for `id` count.
+    /// True if the dictionary's entries for `id` count.
     #[inline(always)]
     pub fn holds(self, id: SegmentId) -> bool {
         id.position() >= self.oldest && id.position() < self.end

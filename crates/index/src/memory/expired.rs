@@ -1,28 +1,29 @@
-//! How many documents went with their segments.
+//! The number of documents that were dropped with their segments.
 
 use crate::ground::ids::Position;
 
-/// Bits of a position that are kept.
+/// Number of bits of a position that are kept.
 const POSITION_BITS: u32 = 16;
 
-/// Documents that lived when their segment was dropped, over the index's life, and the low bits of the position of the first
-/// segment that is not among them. It is one word: the window is another, which is stored later, so that for a moment the oldest segment of the window
-/// is counted here already.
+/// The number of documents that lived when their segment was dropped, over the index's life. It
+/// also has the low bits of the position of the first segment not counted. Both are in one word.
+/// The window is another word, stored later. So for a moment the oldest segment of the window is
+/// counted here already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expired(pub(crate) u64);
 
 impl Expired {
-    /// This many were in segments before `next`.
+    /// Makes the count of documents in segments before `next`.
     pub(crate) fn new(documents: u64, next: Position) -> Expired {
         Expired(documents << POSITION_BITS | u64::from(next) & ((1 << POSITION_BITS) - 1))
     }
 
-    /// How many.
+    /// Returns the number of documents.
     pub fn documents(self) -> u64 {
         self.0 >> POSITION_BITS
     }
 
-    /// True if those of the segment at `oldest`, the oldest of a window, are among them.
+    /// True if it counts the documents of the segment at `oldest`, the oldest of a window.
     pub fn has(self, oldest: Position) -> bool {
         self == Expired::new(self.documents(), oldest + 1)
     }

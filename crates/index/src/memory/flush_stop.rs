@@ -1,17 +1,18 @@
-//! Why the flush stage cannot go on.
+//! The reasons why the flush stage stops.
 
 use crate::terms::dictionary_writer::DictionaryFull;
 
-/// Why a flush cannot go on now.
+/// The reason why a flush cannot continue now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlushStop {
     /// A partition has no room for the segment's arrays.
     HeapFull,
-    /// The second tier has no room for the terms of segments that are not merged: merging makes some.
+    /// The second tier has no room for the terms of segments that are not merged. Merging makes
+    /// room.
     TermsFull,
     /// The dictionary has no room.
     DictionaryFull,
-    /// What was to be read is damaged: nothing is made of it.
+    /// The data to read is damaged. The step makes nothing from it.
     Damaged,
 }
 

@@ -4,11 +4,11 @@
 //! |---|---|
 //! | -1 | the term's ordinal in the segment |
 //! | 0 .. n | posting words, ascending by rank (newest first) |
-//! | from the next even word on | if the list has more than one block: the [maxima](crate::lists::maxima) of each, two words |
-//! | from the next line on | if the list is dense: a bitmap, bit `i` is the segment's `i`-th newest row |
+//! | next even word .. | for several blocks: the [maxima](crate::lists::maxima), two words each |
+//! | next line .. | if the list is dense: a bitmap, bit `i` is the segment's `i`-th newest row |
 //!
-//! The arrays of a segment begin at a line. A list is dense if it has at least one row in [`DENSE_ROWS`]. Single postings lie
-//! in the dictionary.
+//! The arrays of a segment begin at a line. A list is dense if it has at least one posting per
+//! [`DENSE_ROWS`] rows. Single postings lie in the dictionary.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -19,28 +19,28 @@ use crate::lists::maxima::blocks_of;
 use crate::memory::descriptor::Descriptor;
 use crate::terms::entries::Entry;
 
-/// A list with a posting for every this many rows has a bitmap too.
+/// A list with at least one posting in this number of rows has a bitmap too.
 pub const DENSE_ROWS: u32 = 64;
 const LINE_WORDS: u64 = 16;
 
-/// Whether a list of `postings` in a segment of `rows` has a bitmap.
+/// True if a list of `postings` postings in a segment of `rows` rows has a bitmap.
 #[inline(always)]
 pub fn is_dense(postings: u32, rows: u32) -> bool {
     postings as u64 * DENSE_ROWS as u64 >= rows as u64 && rows >= 512
 }
 
-/// 64-bit words of a bitmap over `rows` rows, whole lines.
+/// Returns the number of 64-bit words of a bitmap over `rows` rows, in whole lines.
 pub fn bitmap_words(rows: u32) -> u64 {
     (rows as u64).div_ceil(512) * 8
 }
 
-/// Where the maxima of a list begin, in 32-bit words.
+/// Returns the place of a list's maxima, in 32-bit words.
 #[inline(always)]
 pub fn maxima_at(first: u64, postings: u32) -> u64 {
     (first + postings as u64).next_multiple_of(2)
 }
 
-/// Where a list ends, its maxima included.
+/// Returns the end of a list with its maxima.
 #[inline(always)]
 fn maxima_end(first: u64, postings: u32) -> u64 {
     match blocks_of(postings) {
@@ -49,13 +49,13 @@ fn maxima_end(first: u64, postings: u32) -> u64 {
     }
 }
 
-/// Where the bitmap of a list begins, in 32-bit words.
+/// Returns the place of a list's bitmap, in 32-bit words.
 #[inline(always)]
 pub fn bitmap_at(first: u64, postings: u32) -> u64 {
     maxima_end(first, postings).next_multiple_of(LINE_WORDS)
 }
 
-/// One past the last word of a list of several postings from word `first` on, and of all that is behind it.
+/// Returns the end of a list of several postings from word `first` on, with its maxima and bitmap.
 pub(crate) fn list_end(first: u64, postings: u32, bitmap_rows: u32) -> u64 {
     if is_dense(postings, bitmap_rows) {
         bitmap_at(first, postings) + bitmap_words(bitmap_rows) * 2
@@ -64,7 +64,8 @@ pub(crate) fn list_end(first: u64, postings: u32, bitmap_rows: u32) -> u64 {
     }
 }
 
-/// Where a list of `postings` goes if the words below `at` are taken: its first word, and the first behind.
+/// Returns the place of a list of `postings` postings if the words below `at` are taken: its first
+/// word, and the first word behind it.
 pub(crate) fn layout(at: u64, postings: u32, bitmap_rows: u32) -> (u64, u64) {
     match postings {
         0 | 1 => (at, at),
@@ -72,7 +73,7 @@ pub(crate) fn layout(at: u64, postings: u32, bitmap_rows: u32) -> (u64, u64) {
     }
 }
 
-/// A flushed segment's lists: where they lie.
+/// The places of a flushed segment's lists.
 #[derive(Clone, Copy)]
 pub struct Flushed {
     postings: u64,
@@ -81,31 +82,33 @@ pub struct Flushed {
 }
 
 impl Flushed {
-    /// The lists that a descriptor leads to.
+    /// Makes the view of the lists that a descriptor leads to.
     #[inline]
     pub fn new(descriptor: Descriptor<'_>) -> Self {
         let (postings, bitmap_rows) = descriptor.postings_and_bitmap_rows();
         Flushed { postings, rows: descriptor.rows() as u32, bitmap_rows }
     }
 
-    /// Rows of the segment.
+    /// Returns the number of rows of the segment.
     pub fn rows(&self) -> u32 {
         self.rows
     }
 
-    /// The rank of the newest row: bit 0 of bitmaps.
+    /// Returns the rank of the newest row: bit 0 of bitmaps.
     #[inline(always)]
     pub fn base_rank(&self) -> u32 {
         rank_of(self.rows.wrapping_sub(1) & LOCAL_MAX)
     }
 
-    /// The list of an entry that has more than one posting, and does not lead to a packed one.
+    /// Returns the list of an entry that has more than one posting and does not lead to a packed
+    /// list.
     #[inline(always)]
     pub fn list(&self, entry: Entry) -> Span<AtomicU32> {
         Span::new(self.postings + entry.payload as u64 * 4, entry.postings as u64)
     }
 
-    /// The maxima of the blocks of an entry's list, if it has more than one: a word each, see [`Maxima`](crate::lists::maxima::Maxima).
+    /// Returns the maxima of the blocks of an entry's list, if it has more than one: a word each,
+    /// see [`Maxima`](crate::lists::maxima::Maxima).
     #[inline(always)]
     pub fn maxima(&self, entry: Entry) -> Option<Span<AtomicU64>> {
         let blocks = if entry.is_packed() { 0 } else { blocks_of(entry.postings) };
@@ -113,7 +116,7 @@ impl Flushed {
         (blocks > 0).then(|| Span::new(self.postings + at * 4, blocks))
     }
 
-    /// The bitmap of an entry, if its list is dense.
+    /// Returns the bitmap of an entry, if its list is dense.
     #[inline(always)]
     pub fn bitmap(&self, entry: Entry) -> Option<Span<AtomicU64>> {
         if entry.postings < 2 || entry.is_packed() || !is_dense(entry.postings, self.bitmap_rows) {

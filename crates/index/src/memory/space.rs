@@ -1,4 +1,4 @@
-//! How an executor's space is given out, and how it comes back when no reader can hold it any more.
+//! The allocation of an executor's space, and its reclamation when no reader can hold it any more.
 
 use std::collections::VecDeque;
 use std::sync::MutexGuard;
@@ -12,11 +12,11 @@ use crate::ground::layout::NvmLayout;
 use crate::ground::roots::Gauge;
 use crate::memory::Memory;
 
-/// Blocks of the long-term ring that can be alive at once, as a bound for its book-keeping.
+/// Largest number of blocks of the long-term ring at a time, as a bound of its book-keeping.
 const BLOCKS_PER_SEGMENT_MAX: u64 = 1024;
 const BLOCKS_MAX: u64 = 1 << 18;
 
-/// What waits for its last reader.
+/// Space that waits for its last reader.
 #[derive(Clone, Copy, Debug)]
 enum Garbage {
     /// The blocks of a segment in one partition.
@@ -33,22 +33,22 @@ pub(super) struct Rings {
     limbo: VecDeque<(u64, Garbage)>,
 }
 
-/// How full the partitions of an executor are, in bytes.
+/// The use of an executor's partitions, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PartitionUse {
-    /// Short-term: given out, and in all.
+    /// Short-term: allocated, and in all.
     pub short: (u64, u64),
-    /// Long-term: given out, and in all.
+    /// Long-term: allocated, and in all.
     pub long: (u64, u64),
-    /// The second tier's short-term: given out, and in all.
+    /// The second tier's short-term: allocated, and in all.
     pub nvm_short: (u64, u64),
-    /// The second tier's long-term: given out, and in all.
+    /// The second tier's long-term: allocated, and in all.
     pub nvm_long: (u64, u64),
 }
 
 impl Memory {
-    /// A block that was given out before the last stop, in the order in which they were.
-    /// Says whether such blocks can have been given out.
+    /// Restores a block that was allocated before the last stop, in the order of allocation.
+    /// Returns true if such blocks can have been allocated.
     pub(crate) fn restore(
         &self,
         partition: Partition,
@@ -62,28 +62,29 @@ impl Memory {
         possible
     }
 
-    /// Tells who waits for space that there may be some, in the log for instance.
+    /// Wakes threads that wait for space, because there may be some, for example in the log.
     pub fn notify_space(&self) {
         self.space.notify_all();
     }
 
-    /// Positions below this are gone and no reader holds them.
+    /// Returns the position below which positions are gone and no reader holds them.
     pub(crate) fn reclaimed(&self) -> Position {
         self.reclaimed.load(Acquire) as Position
     }
 
-    /// Whether the table has a slot for `position`.
+    /// True if the table has a slot for `position`.
     pub fn has_slot(&self, position: Position) -> bool {
         (position as u64) < self.reclaimed.load(Acquire) + self.footing.geometry.segments_max
     }
 
     fn rings(&self) -> MutexGuard<'_, Rings> {
-        // A panic while the lock is held leaves the rings as they were between two calls, or poisons the
-        // index through the stage that panicked; readers do not come here.
+        // A panic while the lock is held leaves the rings as they were between two calls, or
+        // poisons the index through the stage that panicked. Readers do not take this lock.
         self.rings.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// A block of at least `bytes` bytes in `partition` for `owner`: its offset. `None` while there is none.
+    /// Allocates a block of at least `bytes` bytes in `partition` for `owner` and returns its
+    /// offset. Returns `None` while there is no room.
     pub fn allocate(&self, partition: Partition, bytes: u64, owner: SegmentId) -> Option<u64> {
         let mut rings = self.rings();
         self.collect(&mut rings);
@@ -102,7 +103,8 @@ impl Memory {
         Some(place)
     }
 
-    /// The same in the long-term partition, out of the reserve too: for a rewrite, which gives more back.
+    /// Like [`allocate`](Self::allocate), but in the long-term partition with its reserve. For a
+    /// rewrite, which frees more.
     pub fn allocate_reserved(&self, bytes: u64, owner: SegmentId) -> Option<u64> {
         let mut rings = self.rings();
         self.collect(&mut rings);
@@ -111,7 +113,7 @@ impl Memory {
         place
     }
 
-    /// Statistics tell how full the partitions are.
+    /// Stores the use of the partitions for statistics.
     fn note_use(&self, rings: &Rings) {
         self.set_gauges(&[
             (Gauge::Short, rings.short.used()),
@@ -126,17 +128,18 @@ impl Memory {
         self.reserve.store(bytes, Relaxed);
     }
 
-    /// What is kept for rewrites, in bytes.
+    /// Returns the bytes that are kept for rewrites.
     pub fn reserve(&self) -> u64 {
         self.reserve.load(Relaxed)
     }
 
-    /// Returns `owner`'s blocks in `partition` once no reader can hold them. They are unlinked already.
+    /// Frees `owner`'s blocks in `partition` once no reader can hold them. They are unlinked
+    /// already.
     pub fn retire_blocks(&self, partition: Partition, owner: SegmentId) {
         self.retire(Garbage::Blocks(partition, owner));
     }
 
-    /// Returns the table slot of `position` once no reader can hold it.
+    /// Frees the table slot of `position` once no reader can hold it.
     pub fn retire_slot(&self, position: Position) {
         self.retire(Garbage::Slot(position));
     }
@@ -148,8 +151,8 @@ impl Memory {
         self.collect(&mut rings);
     }
 
-    /// Whether the fresh extent at `extent`, which was just allocated, is given out for the first time: then it holds zeros, and a start
-    /// need not wait for its pages. Ingest role only.
+    /// True if the fresh extent at `extent`, just allocated, is used for the first time. Then it
+    /// holds zeros, and a start need not wait for its pages. Ingest role only.
     pub(crate) fn is_untouched(&self, extent: u64) -> bool {
         let untouched = extent >= self.extents_end.load(Relaxed);
         if untouched {
@@ -158,7 +161,7 @@ impl Memory {
         untouched
     }
 
-    /// Gives back what the newest block in `partition`, which is `owner`'s, has beyond `bytes`.
+    /// Shrinks the newest block in `partition`, which is `owner`'s, to `bytes` bytes.
     pub(crate) fn shrink(&self, partition: Partition, bytes: u64, owner: SegmentId) {
         let mut rings = self.rings();
         let shrunk = rings.ring(partition).shrink(bytes, owner.0 as u64);
@@ -167,7 +170,7 @@ impl Memory {
         self.space.notify_all();
     }
 
-    /// Returns blocks of `owner` that no reader was ever shown.
+    /// Frees blocks of `owner` that no reader was ever shown.
     pub fn give_back(&self, partition: Partition, owner: SegmentId) {
         let mut rings = self.rings();
         rings.ring(partition).release(owner.0 as u64);
@@ -190,23 +193,24 @@ impl Memory {
         }
     }
 
-    /// Whether space will come back as soon as readers have left.
+    /// True if space will come back as soon as readers have left.
     pub fn is_reclaiming(&self) -> bool {
         !self.rings().limbo.is_empty()
     }
 
-    /// Waits until space may have come back, or a millisecond (a reader that unpins tells nobody).
+    /// Waits until space may have come back, or for a millisecond. A reader that unpins does not
+    /// notify.
     pub fn wait_for_space(&self) {
         let rings = self.rings();
         let _ = self.space.wait_timeout(rings, std::time::Duration::from_millis(1));
     }
 
-    /// The segment whose blocks keep the ring's space from coming back.
+    /// Returns the segment whose blocks keep the ring's space from coming back.
     pub fn oldest_owner(&self, partition: Partition) -> Option<SegmentId> {
         self.rings().ring(partition).oldest_owner().map(|owner| SegmentId(owner as u32))
     }
 
-    /// How full the rings are.
+    /// Returns the use of the partitions.
     pub fn partition_use(&self) -> PartitionUse {
         let used = |gauge| self.gauge(gauge).load(Relaxed);
         let nvm = |partition: fn(&NvmLayout) -> (u64, u64)| {
@@ -220,7 +224,7 @@ impl Memory {
         }
     }
 
-    /// Bytes that `owner` has in `partition`.
+    /// Returns the bytes that `owner` has in `partition`.
     pub fn owned(&self, partition: Partition, owner: SegmentId) -> u64 {
         let mut rings = self.rings();
         rings.ring(partition).owned(owner.0 as u64)
@@ -228,7 +232,7 @@ impl Memory {
 }
 
 impl Rings {
-    /// Empty ones.
+    /// Makes empty rings.
     pub(super) fn new(geometry: &Geometry) -> Rings {
         let blocks = (geometry.segments_max * BLOCKS_PER_SEGMENT_MAX).min(BLOCKS_MAX);
         let ring = |partition: fn(&NvmLayout) -> (u64, u64)| {

@@ -1,25 +1,29 @@
-//! The terms of several engraved segments in the order of their hashes, equal terms side by side: what a
-//! [merge](crate::merge) goes through.
+//! The terms of several engraved segments in the order of their hashes, equal terms side by side. A
+//! [merge](crate::merge) goes through them.
 //!
-//! They are gathered some at a time: of each segment the terms up to a hash that all of them reach, sorted together.
+//! They are gathered in batches. A batch takes from each segment the terms up to a hash that all
+//! segments reach, and sorts them together.
 
 use crate::form::engraved_terms::EngravedTerms;
 use crate::ground::geometry::SEGMENT_BYTES_MAX;
 
-/// Segments of a run at most. More gain little: of what a run of sixteen writes two thirds are not the dictionary's.
+/// Largest number of segments of a run. More gain little: two thirds of the writes of a run of
+/// sixteen are outside the dictionary.
 pub const RUN_MAX: usize = 16;
 
-/// Terms that are gathered together, about.
+/// Approximate number of terms that are gathered together.
 const TERMS: usize = 8192;
 
-/// A term of one of the segments: its hash (32 bits), which segment (4), which of its terms (28). They are sorted by that.
+/// A term of one of the segments: its hash (32 bits), its segment (4) and its index there (28).
+/// Terms are sorted by this word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gathered(u64);
 
 const SEGMENT_BITS: u32 = 4;
 const INDEX_BITS: u32 = 28;
 const _: () = assert!(RUN_MAX <= 1 << SEGMENT_BITS && SEGMENT_BITS + INDEX_BITS == 32);
-/// Terms of a segment at most: each had a record of 64 bytes when the segment was filled. A file may say whatever it likes.
+/// Largest number of terms of a segment. Each took a record of 64 bytes when the segment was
+/// filled. A damaged file may claim more.
 const TERMS_MAX: usize = 1 << INDEX_BITS;
 const _: () = assert!(SEGMENT_BYTES_MAX / 64 <= TERMS_MAX as u64);
 
@@ -28,45 +32,45 @@ impl Gathered {
         Gathered(hash << 32 | (segment as u64) << INDEX_BITS | index as u64)
     }
 
-    /// The same without its hash.
+    /// Returns the word without its hash.
     pub(crate) fn place(self) -> u32 {
         self.0 as u32
     }
 
-    /// The one at this place.
+    /// Returns the term at this place, without its hash.
     pub(crate) fn at(place: u32) -> Gathered {
         Gathered(place as u64)
     }
 
-    /// The low half of the term's hash.
+    /// Returns the low half of the term's hash.
     pub(crate) fn hash(self) -> u64 {
         self.0 >> 32
     }
 
-    /// Which of the segments.
+    /// Returns the index of its segment.
     pub(crate) fn segment(self) -> usize {
         (self.0 >> INDEX_BITS) as usize % (1 << SEGMENT_BITS)
     }
 
-    /// Which of its terms.
+    /// Returns the term's index in its segment.
     pub(crate) fn index(self) -> usize {
         self.0 as usize % TERMS_MAX
     }
 }
 
-/// How far the terms of some segments are gathered.
+/// The progress of gathering.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
-    /// Of each segment: its first term that is not gathered.
+    /// By segment: its first term that is not gathered.
     next: Vec<usize>,
     gathered: Vec<Gathered>,
-    /// How many of those are dealt with.
+    /// Number of gathered terms that are passed.
     done: usize,
     long: [Vec<u8>; 2],
 }
 
 impl Gather {
-    /// Begins anew, with the lowest hashes of this many segments.
+    /// Begins anew with the lowest hashes of this many segments.
     pub(crate) fn begin(&mut self, segments: usize) {
         self.next.clear();
         self.next.resize(segments, 0);
@@ -74,7 +78,8 @@ impl Gather {
         self.done = 0;
     }
 
-    /// Gathers the next terms, if all that were are dealt with; says whether there are any. `segments` are what they always were.
+    /// Gathers the next terms if all earlier ones are passed. Returns true if there are any. Each
+    /// call gets these segments in this order.
     pub(crate) fn more(&mut self, segments: &[EngravedTerms<'_>]) -> bool {
         if self.done < self.gathered.len() {
             return true;
@@ -87,6 +92,8 @@ impl Gather {
             (last < terms.len()).then(|| terms.hash(last))
         };
         let end = segments.iter().zip(&self.next).filter_map(reached).min();
+        // Invariant: a batch has all terms with hashes up to `end`, so that equal terms are in one
+        // batch. It takes at least one term unless all are gathered.
         for (segment, (terms, next)) in segments.iter().zip(&mut self.next).enumerate() {
             while *next < terms.len().min(TERMS_MAX) {
                 let hash = terms.hash(*next);
@@ -97,16 +104,17 @@ impl Gather {
                 *next += 1;
             }
         }
-        // Ascending runs, one a segment: the stable sort finds and merges them.
+        // The batch has one ascending run per segment. The stable sort finds and merges these.
         self.gathered.sort();
         !self.gathered.is_empty()
     }
 
-    /// The next term, in each of the segments that have it, oldest first; empty when all that were gathered are dealt with.
+    /// Returns the next term in each segment that contains it, oldest segment first. Empty if all
+    /// gathered terms are passed.
     pub(crate) fn equal(&mut self, segments: &[EngravedTerms<'_>]) -> &[Gathered] {
         let Some(first) = self.ahead(0) else { return &[] };
         let (mut end, mut at) = (self.done + 1, self.done + 1);
-        // Of equal hashes there are few, but for equal terms.
+        // Few different terms have equal hashes.
         while let Some(other) = self.gathered.get(at).copied()
             && other.hash() == first.hash()
         {
@@ -119,17 +127,17 @@ impl Gather {
         &self.gathered[self.done..end]
     }
 
-    /// The next this many terms are dealt with.
+    /// Passes the next `terms` terms.
     pub(crate) fn pass(&mut self, terms: usize) {
         self.done += terms;
     }
 
-    /// The terms that are gathered and not dealt with.
+    /// Returns the gathered terms that are not passed.
     pub(crate) fn left(&self) -> &[Gathered] {
         &self.gathered[self.done..]
     }
 
-    /// A term that comes later, if it is gathered.
+    /// Returns a later term, if it is gathered.
     pub(crate) fn ahead(&self, distance: usize) -> Option<Gathered> {
         self.gathered.get(self.done + distance).copied()
     }

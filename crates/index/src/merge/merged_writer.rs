@@ -1,12 +1,14 @@
-//! The merged dictionary's writer: one at a time, the merge stage's.
+//! The merged dictionary's writer. There is one at a time, the merge stage's.
 //!
-//! Which lines are free is known by a bitmap in DRAM, made by going through all records before the first change after a
-//! start that has found segments: nothing that a cut left behind can stay for longer.
+//! A bitmap in DRAM records the free lines. After a start that found segments it is built from all
+//! records before the first change. So lines that a cut left behind are free by then.
 //!
-//! The removal of a term becomes durable with the links of the next merge, whose fence and whose pages it shares, or when its
-//! lines are needed earlier. They are not used again before. A crash may bring such a record back: it leads to a segment that is gone.
+//! Removing a term becomes durable with the links of the next merge, whose fence and pages it
+//! shares. It becomes durable earlier if its lines are needed. The lines are not reused before
+//! that. A crash may resurrect such a record; it then leads to a dropped segment.
 //!
-//! The disk backs lines in steps, before they are used; and arrays of buckets before they [grow](crate::form::merged) into them.
+//! The disk backs lines in steps, before they are used. It backs arrays of buckets before the
+//! dictionary [grows](crate::form::merged) into them.
 
 use std::collections::VecDeque;
 
@@ -23,11 +25,12 @@ use crate::ground::layout::NvmLayout;
 use crate::ground::term::Term;
 use crate::tier::{BACKED_BYTES, Nvm};
 
-/// Lines that the disk backs in one step at least.
+/// Smallest number of lines that the disk backs in one step.
 const BACKED_LINES: usize = (BACKED_BYTES / RECORD_BYTES) as usize;
-/// If more than one in this number of backed lines is free, a search from the first line on comes before backing more.
+/// If more than one in this number of backed lines is free, search from the first line before
+/// backing more.
 const FREE_SHARE: u64 = 8;
-/// Buckets that one step of growing or cutting goes through.
+/// Number of buckets that one step of growing or cutting handles.
 const STEP_BUCKETS: usize = 16 << 10;
 
 /// An array of 2^`bits` buckets that is being filled.
@@ -37,42 +40,43 @@ struct Growth {
     next: usize,
 }
 
-/// Chains that may lead into the next bucket's records.
+/// The progress of cutting chains that may lead into the next bucket's records.
 struct Cutting {
-    /// Readers of the array before may be pinned since then.
+    /// The epoch up to which readers of the old array may be pinned.
     stamp: u64,
     /// The next bucket to look at.
     next: usize,
 }
 
-/// The writer.
+/// The merged dictionary's writer.
 #[derive(Default)]
 pub struct MergedWriter {
-    /// A bit a line: set if something is in it.
+    /// A bit per line: set if the line is in use.
     taken: Vec<u64>,
     used: u64,
-    /// Lines before this one are backed by the disk.
+    /// Number of lines that the disk backs, from the first on.
     backed: usize,
-    /// Where the search for a free line goes on.
+    /// The line at which the search for a free line continues.
     next: usize,
-    /// Lines that wait for their last reader: stamp (the largest: what was removed is not durable yet), first line, how many.
+    /// Lines that wait for their last reader: stamp, first line, number of lines. The largest stamp
+    /// means that the removal is not durable yet.
     limbo: VecDeque<(u64, u32, u32)>,
-    /// Where the words are that led to them, or out of their bucket.
+    /// Offsets of the words that led to removed records, or out of their bucket.
     unlinked: Vec<u64>,
     growth: Option<Growth>,
     cutting: Option<Cutting>,
 }
 
 impl MergedWriter {
-    /// The writer of a dictionary that nothing was ever entered into.
+    /// Makes the writer of a dictionary that no term was ever entered into.
     pub fn new(region: &Region, layout: &NvmLayout) -> MergedWriter {
         let lines = Merged::new(region, layout).lines();
         MergedWriter { taken: vec![0; lines.div_ceil(64)], ..MergedWriter::default() }
     }
 
-    /// Goes through the dictionary, so that its free lines are known. Records whose term has no posting from segment
-    /// `oldest` on, which was the oldest at the start, are taken out, and chains that a crash left uncut are cut. Readers may be
-    /// on their way along the chains: the removed records stay until they have left.
+    /// Opens an existing dictionary and finds its free lines. Removes records whose term has no
+    /// posting from segment `oldest` on, the oldest at the start. Cuts chains that a crash left
+    /// uncut. Readers may be in the chains: removed records stay until these have left.
     pub fn open(region: &Region, nvm: &Nvm, pins: &Pins, oldest: Position) -> MergedWriter {
         let (layout, door) = (nvm.layout(), nvm.door());
         let merged = Merged::new(region, layout);
@@ -97,13 +101,13 @@ impl MergedWriter {
         writer
     }
 
-    /// Lines in use.
+    /// Returns the number of lines in use.
     pub fn used(&self) -> u64 {
         self.used
     }
 
-    /// Takes the term of record `line` out, whose hash is `hash`; its lines are free when that is durable and no reader can hold
-    /// them.
+    /// Removes the term of record `line`, whose hash is `hash`. Its lines are free once the removal
+    /// is durable and no reader can hold them.
     pub fn remove(
         &mut self,
         merged: &Merged<'_>,
@@ -115,7 +119,8 @@ impl MergedWriter {
         self.remove_from(merged.bucket(hash), merged, region, door, line);
     }
 
-    /// Like [`remove`](Self::remove), for a record in the chain of `bucket`; does nothing if it is not there.
+    /// Like [`remove`](Self::remove), for a record in the chain of `bucket`. Does nothing if the
+    /// record is not there.
     fn remove_from(
         &mut self,
         bucket: usize,
@@ -136,14 +141,15 @@ impl MergedWriter {
         }
     }
 
-    /// Sends what was removed on its way; the caller fences, and [says so](Self::note_durable).
+    /// Writes the removals back. The caller fences and then calls
+    /// [`note_durable`](Self::note_durable).
     pub fn write_back_unlinked(&mut self, region: &Region, door: &Door) {
         for at in self.unlinked.drain(..) {
             door.write_back(Site::UnlinkWriteBack, region, at, 8);
         }
     }
 
-    /// What was removed is durable: its lines wait for their readers alone.
+    /// Notes that all removals are durable. Their lines now wait for readers only.
     pub fn note_durable(&mut self, pins: &Pins) {
         if self.limbo.back().is_some_and(|(stamp, ..)| *stamp == u64::MAX) {
             let stamp = pins.retire();
@@ -152,7 +158,8 @@ impl MergedWriter {
         }
     }
 
-    /// Makes what was removed durable without waiting for a merge, since its lines are needed; says whether there was anything.
+    /// Makes removals durable without waiting for a merge, because their lines are needed. Returns
+    /// true if there were any.
     pub fn settle(&mut self, pins: &Pins, region: &Region, nvm: &Nvm) -> bool {
         if self.unlinked.is_empty() {
             return false;
@@ -164,10 +171,11 @@ impl MergedWriter {
         true
     }
 
-    /// Takes the next step of cutting chains, or of growing for `lines` lines in use; returns true if there is
-    /// another step. All records that were added have entered their chains: a new one may lead into the next bucket's.
+    /// Takes the next step of cutting chains, or of growing for `lines` lines in use. Returns true
+    /// if there is another step. All records that were added have entered their chains: a new one
+    /// may lead into the next bucket's.
     ///
-    /// Stops where the disk has no room: chains are longer then.
+    /// Growing stops if the disk has no room; chains are longer then.
     pub(crate) fn grow(&mut self, region: &Region, nvm: &Nvm, pins: &Pins, lines: u64) -> bool {
         if self.advance_cutting(region, nvm, pins) {
             return true;
@@ -179,12 +187,12 @@ impl MergedWriter {
         let end = merged.buckets().min(next + STEP_BUCKETS);
         let larger = Merged::of_buckets(region, layout, bits);
         (next..end).for_each(|bucket| divide(&merged, &larger, region, door, bucket));
-        // At once: eight words share a line.
+        // Write back at once: eight words share a line.
         let finer = larger.buckets() / merged.buckets();
         let (at, bytes) = (larger.bucket_place(next * finer), (end - next) * finer * 8);
         door.write_back(Site::GrowWriteBack, region, at, bytes as u64);
         if damage::is_any() {
-            // The larger array would not lead to what the damage hides.
+            // The larger array would miss records that the damage hides.
             return false;
         }
         if end < merged.buckets() {
@@ -194,7 +202,7 @@ impl MergedWriter {
         door.fence(Site::GrowFence, region);
         let count = layout.bucket_count.start();
         door.publish(Site::GrowCount, region, count, count_word(bits));
-        // No fence: the merge fences its links before a record enters the new array alone.
+        // No fence here: the merge fences its links before a record enters only the new array.
         door.write_back(Site::GrowCountWriteBack, region, count, 8);
         if self.used > 0 {
             self.cutting = Some(Cutting { stamp: pins.retire(), next: 0 });
@@ -202,7 +210,8 @@ impl MergedWriter {
         false
     }
 
-    /// Plans for a bucket a line, if that is more than there are, or for the first buckets, for which the disk has room.
+    /// Plans an array with one bucket per line, if that is more than there are and the disk has
+    /// room for it. Without a dictionary it falls back to the first buckets.
     fn begin_growth(&self, merged: &Merged<'_>, nvm: &Nvm, lines: u64) -> Option<Growth> {
         let (first, last) = nvm.layout().bucket_bits;
         let bits = lines.next_power_of_two().ilog2().clamp(first, last);
@@ -218,17 +227,17 @@ impl MergedWriter {
         bits.map(|bits| Growth { bits, next: 0 })
     }
 
-    /// Gives up a larger array that is not in use yet, since records will leave the chains.
+    /// Gives up a larger array that is not in use yet, because records will leave the chains.
     pub(crate) fn stop_growing(&mut self) {
         self.growth = None;
     }
 
-    /// True if chains are still to be cut, and removed lines wait for that.
+    /// True if chains are still to be cut and removed lines wait for that.
     pub(crate) fn is_cutting(&self) -> bool {
         self.cutting.is_some()
     }
 
-    /// Cuts the next chains, once no reader needs them whole; says whether it did.
+    /// Cuts the next chains, once no reader needs them whole. Returns true if it did.
     pub(crate) fn advance_cutting(&mut self, region: &Region, nvm: &Nvm, pins: &Pins) -> bool {
         let Some(Cutting { stamp, next }) = self.cutting else { return false };
         if stamp >= pins.horizon() {
@@ -241,7 +250,8 @@ impl MergedWriter {
         if self.cutting.is_some() {
             return true;
         }
-        // A reader may have come to a record in limbo by a word that led there until now, and that a crash could bring back.
+        // A reader may have reached a record in limbo by a word that led there until now. A crash
+        // may bring that word back.
         let stamp = if self.unlinked.is_empty() { pins.retire() } else { u64::MAX };
         self.limbo.iter_mut().for_each(|(when, ..)| *when = stamp);
         true
@@ -268,8 +278,8 @@ impl MergedWriter {
         }
     }
 
-    /// Writes a record that no chain leads to yet, with its term's `head`, whose chain goes on with `next` (a word that leads
-    /// to a record); `None` if there is no room.
+    /// Writes a record for a term with this head. No chain leads to the record yet. Its own chain
+    /// word is `next`. Returns `None` if there is no room.
     pub fn add(
         &mut self,
         merged: &Merged<'_>,
@@ -323,31 +333,32 @@ impl MergedWriter {
         self.used -= lines as u64;
     }
 
-    /// Takes `lines` neighbouring lines.
+    /// Takes `lines` adjacent lines.
     fn allocate(&mut self, merged: &Merged<'_>, nvm: &Nvm, lines: u32) -> Option<u32> {
         let has_many_free = self.used + self.backed as u64 / FREE_SHARE < self.backed as u64;
         let mut first = self.search(self.next, self.backed, lines);
         if first.is_none() && has_many_free {
             first = self.search(0, self.backed, lines);
         }
-        // After a start what is backed first may all be taken.
+        // After a start the first lines to be backed may all be taken. The loop ends once nothing
+        // more can be backed.
         while first.is_none()
             && let Some(from) = self.back_more(merged, nvm, lines)
         {
             first = self.search(from, self.backed, lines);
         }
-        // Neither the partition nor the disk has more.
+        // Neither the partition nor the disk has more: search all backed lines.
         let first = first.or_else(|| self.search(0, self.backed, lines))?;
         self.next = first + lines as usize;
         self.take(first as u32, lines);
         Some(first as u32)
     }
 
-    /// Backs more lines, at least `lines`; returns the first of them.
+    /// Backs more lines, at least `lines`. Returns the first of them.
     fn back_more(&mut self, merged: &Merged<'_>, nvm: &Nvm, lines: u32) -> Option<usize> {
         let (from, end) = (self.backed, merged.lines());
         let most = (from / FREE_SHARE as usize).max(BACKED_LINES);
-        // A disk that is nearly full may have room for less.
+        // A disk that is nearly full may have room for a smaller step.
         [most, BACKED_LINES].into_iter().find_map(|step| {
             let to = end.min(from + step.max(lines as usize));
             let wanted = merged.place(from as u32)..merged.place(to as u32);
@@ -361,7 +372,7 @@ impl MergedWriter {
         while at < end {
             let free = !self.taken[at / 64] >> (at % 64);
             if free & 1 == 0 {
-                // On to the next that is free, in this word or behind it.
+                // Skip to the next free line, in this word or behind it.
                 at += (free.trailing_zeros() as usize).min(64 - at % 64);
                 run = 0;
                 continue;
@@ -375,13 +386,13 @@ impl MergedWriter {
     }
 }
 
-/// Leads the finer buckets of `larger` that `bucket` has become to their first records; the caller writes them back. Words of an
-/// array that was given up may be there.
+/// Leads the finer buckets of `larger` that replace `bucket` to their first records. The caller
+/// writes them back. The array may still hold words from a growth that was given up.
 fn divide(merged: &Merged<'_>, larger: &Merged<'_>, region: &Region, door: &Door, bucket: usize) {
     let finer = 1 << (larger.bits() - merged.bits());
     let mut records = merged.records(bucket).map(|(_, line)| line).peekable();
     for finer in bucket * finer..(bucket + 1) * finer {
-        // A damaged record stays with those before it.
+        // A damaged record stays with the records before it.
         let is_its = |line: &u32| !larger.is_foreign(finer, *line);
         let first = records.next_if(is_its);
         while records.next_if(is_its).is_some() {}
@@ -410,7 +421,7 @@ pub(crate) mod tests {
 
     const BYTES: u64 = 4 << 20;
 
-    /// A dictionary in memory, and a file that gives it all the blocks it asks for.
+    /// A dictionary in memory, with a file that backs every block.
     pub(crate) struct Sample {
         pub(crate) region: Region,
         nvm: Nvm,
@@ -454,7 +465,8 @@ pub(crate) mod tests {
             MergedWriter::open(&self.region, &self.nvm, &self.pins, oldest)
         }
 
-        /// Its writer, after the terms of the numbers below `end` were entered, and their lines.
+        /// Returns a writer after entering the terms of numbers below `end`, and the lines of
+        /// these.
         pub(crate) fn filled(&self, end: u32) -> (MergedWriter, BTreeMap<u32, u32>) {
             let mut writer = self.writer();
             let lines =
@@ -463,7 +475,7 @@ pub(crate) mod tests {
             (writer, lines)
         }
 
-        /// Enters the term of a number, whose newest posting is in the segment at `newest`.
+        /// Enters the term of a number. Its newest posting is in the segment at `newest`.
         fn enter(&self, writer: &mut MergedWriter, number: u32, newest: Position) -> Option<u32> {
             let bytes = bytes(number);
             let term = Term::new(FieldId::TEXT, &bytes)?;
@@ -488,7 +500,7 @@ pub(crate) mod tests {
             while writer.grow(&self.region, &self.nvm, &self.pins, lines) {}
         }
 
-        /// Grows for `lines` lines; no chain is cut before the reader has left.
+        /// Grows for `lines` lines. No chain is cut before the returned reader has left.
         pub(crate) fn grow_beside_a_reader(
             &self,
             writer: &mut MergedWriter,
@@ -504,7 +516,8 @@ pub(crate) mod tests {
             writer.collect(&self.pins);
         }
 
-        /// The lines of all records, bucket by bucket; each chain is in order, and leads to its own records alone if it `is_cut`.
+        /// Checks the lines of all records, bucket by bucket. Each chain is in order. If it
+        /// `is_cut`, it leads to its own records only.
         fn check(&self, expected: &BTreeMap<u32, u32>, is_cut: bool) {
             let merged = self.merged();
             for (number, line) in expected {
@@ -525,7 +538,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// The term of a number: every third is a long one.
+    /// Returns the term of a number. Every third is a long one.
     fn bytes(number: u32) -> Vec<u8> {
         let text = format!("{number}");
         if number.is_multiple_of(3) { text.repeat(20).into_bytes() } else { text.into_bytes() }
@@ -540,7 +553,7 @@ pub(crate) mod tests {
         let sample = Sample::new();
         let mut before = sample.writer();
         let merged = sample.merged();
-        // Two terms of one bucket, of which the first in the chain goes.
+        // Two terms of one bucket. The first in the chain is removed.
         let bucket = |number: &u32| merged.bucket(hash(*number));
         let other = (2..).find(|number| bucket(number) == bucket(&1)).unwrap();
         let mut numbers = [1, other];
@@ -615,11 +628,11 @@ pub(crate) mod tests {
         }
     }
 
-    /// The first lines that the disk backs after a start are all taken.
+    /// All of the first lines that the disk backs after a start are taken.
     #[test]
     fn a_dictionary_that_a_start_found_takes_the_next_term() {
         let sample = Sample::of(16 * BYTES);
-        // Of a line each: none is left out between them.
+        // Short terms take one line each, so no line between them stays free.
         let mut numbers = (0..).filter(|number: &u32| !number.is_multiple_of(3));
         let mut writer = sample.writer();
         sample.grow(&mut writer, 4 * BACKED_LINES as u64);
@@ -630,7 +643,7 @@ pub(crate) mod tests {
         assert!(sample.enter(&mut found, numbers.next().unwrap(), 9).is_some());
     }
 
-    /// A reader that began before the dictionary grew finds all that was in it, until it has left.
+    /// A reader from before the growth finds all earlier terms until it has left.
     #[test]
     fn readers_of_the_old_buckets_are_waited_for() {
         let sample = Sample::new();
@@ -642,7 +655,7 @@ pub(crate) mod tests {
             sample.remove(&mut writer, number, expected.remove(&number).unwrap());
         }
         sample.collect(&mut writer);
-        // No line of those may be used again: a chain that is not cut may lead there.
+        // No removed line may be reused: a chain that is not cut may lead there.
         for number in 2000..2400 {
             expected.insert(number, sample.enter(&mut writer, number, 9).unwrap());
         }

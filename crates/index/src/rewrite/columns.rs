@@ -1,5 +1,5 @@
-//! The living values of the segments that are taken together, as [columns](crate::column) want them. Rows of a newer segment come
-//! first, and terms keep their order, whatever their places.
+//! The living values of the segments of a run, in the form that [columns](crate::column) take. Rows
+//! of newer segments come first. Terms keep their order, although their places change.
 
 use crate::column::Column;
 use crate::column::writer::{Layout, Plan};
@@ -10,7 +10,7 @@ use crate::rewrite::source::{DEAD, Source};
 use crate::terms::term_order::TermOrder;
 use crate::terms::term_sorter::TermSorter;
 
-/// The values of a run of segments of which `rows` rows live.
+/// The values of a run of segments with `rows` living rows.
 pub(super) struct LivingValues<'s, 'a> {
     pub(super) sources: &'s [Source<'a>],
     pub(super) rows: u32,
@@ -21,7 +21,7 @@ fn is_of_lengths(column: &Column<'_>) -> bool {
 }
 
 impl LivingValues<'_, '_> {
-    /// How their columns are laid out; none if there are more than can be.
+    /// Returns the columns' layout, or `None` if the values exceed what columns can hold.
     pub(super) fn layout(&self) -> Option<Layout> {
         let mut plan = Plan::new();
         let mut terms = [0; 256];
@@ -37,7 +37,7 @@ impl LivingValues<'_, '_> {
         plan.layout(self.rows)
     }
 
-    /// Begins the columns at `at`: writes the lengths of fields of text.
+    /// Begins the columns at `at` and writes the lengths of text fields.
     pub(super) fn begin(&self, memory: &Memory, layout: &Layout, at: u64) {
         let mut writer = layout.begin(memory.region(), at);
         for source in self.sources.iter().rev() {
@@ -47,7 +47,7 @@ impl LivingValues<'_, '_> {
         }
     }
 
-    /// Writes the rest of the columns at the first of these places; the order of terms is at the other one.
+    /// Writes the rest of the columns at `at`. The order of terms is at `order`.
     pub(super) fn write(
         &self,
         memory: &Memory,
@@ -75,7 +75,7 @@ impl LivingValues<'_, '_> {
         }
     }
 
-    /// Goes through the living values of a column, newest row first.
+    /// Calls `act` with the living values of a column, newest row first.
     fn each(&self, source: &Source<'_>, column: &Column<'_>, mut act: impl FnMut(u32, RowValue)) {
         for (rank, bits) in column.iter() {
             let new = source.map[rank_of(rank) as usize];

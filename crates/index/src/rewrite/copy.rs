@@ -1,4 +1,5 @@
-//! The living rows of a run of segments, with their vectors, lengths, texts, values and lists, in the place of one.
+//! The copy of a run's living rows into one segment, with their vectors, lengths, texts, values and
+//! lists.
 
 use std::collections::HashMap;
 use std::sync::atomic::Ordering::Relaxed;
@@ -34,7 +35,7 @@ pub(super) struct Copy<'a> {
     id: SegmentId,
     rows: u32,
     terms: Vec<TermId>,
-    /// The place for each term's entry; none for a term without living postings.
+    /// The place of each term's entry; `None` for a term without living postings.
     places: Vec<Option<Place>>,
     room: Room,
 }
@@ -82,7 +83,8 @@ impl<'a> Copy<'a> {
         let mut rows = self.rows;
         let map = (0..segment.rows())
             .map(|local| {
-                // A death that is not visible yet is carried over by the switch: a reader may not see it.
+                // Keep a row whose death is not visible yet: a reader may still see the row alive.
+                // The switch carries the death over.
                 let lives = !table.row(local).is_dead(visible);
                 rows += u32::from(lives);
                 if lives { rows - 1 } else { DEAD }
@@ -115,7 +117,7 @@ impl<'a> Copy<'a> {
         &self.sources[0].segment
     }
 
-    /// Rows and sequences are counted from the oldest segment's base in 32 bits.
+    /// True if rows and sequence numbers, counted from the oldest segment's base, fit in 32 bits.
     fn deltas_fit(&self) -> bool {
         let last = &self.sources[self.sources.len() - 1].segment;
         let rows = last.base_row() - self.first().base_row() + last.row_span();
@@ -162,7 +164,7 @@ impl<'a> Copy<'a> {
         new.set_terms(room.term_map.len());
     }
 
-    /// Units that the living rows' vectors and stored keys take.
+    /// Counts the units that the living rows' vectors and stored keys take.
     fn units(&self, memory: &Memory) -> u64 {
         let of_row = |source: &Source<'_>, old| {
             let row = source.segment.vector_row(old);
@@ -177,6 +179,8 @@ impl<'a> Copy<'a> {
         let (numbers, units) = (region.view(self.room.row_map), region.view(self.room.vectors));
         let lengths = region.view(self.room.lengths);
         let (mut at, mut tokens, mut kept) = (0, 0, Statistics::default());
+        // Invariant: rows below `new` are written, and `at` is the first free unit. Each source has
+        // finitely many living rows.
         for source in &self.sources {
             let base_sequence = source.segment.base_sequence() - self.first().base_sequence();
             for (old, new) in source.living() {
@@ -199,12 +203,12 @@ impl<'a> Copy<'a> {
         self.new.set_vector_units(at as u64);
         self.new.set_tokens(tokens);
         self.new.set_kept(kept);
-        // What younger segments count from: that of the position, whatever version is there.
+        // Younger segments count from this total. It belongs to the position, in either version.
         let last = &self.sources[self.sources.len() - 1].segment;
         self.new.set_total(last.descriptor().total());
     }
 
-    /// Words that the living rows' texts take.
+    /// Counts the words that the living rows' texts take.
     fn text_words(&self) -> u64 {
         let of_source = |source: &Source<'_>| -> u64 {
             let Some(texts) = source.segment.dram_texts() else { return 0 };
@@ -227,7 +231,7 @@ impl<'a> Copy<'a> {
         RowWords::at(&words[new as usize * ROW_WORDS..][..ROW_WORDS])
     }
 
-    /// A term's postings in the whole run, newest first, living rows only, as words of the new segment.
+    /// Yields a term's living postings in the whole run, newest first, as words of the new segment.
     fn list<'l>(&'l self, memory: &'l Memory, term: TermId) -> impl Iterator<Item = u32> + 'l {
         let region = memory.region();
         let entries = Dictionary::new(region, memory.geometry()).entries(term);
@@ -261,7 +265,7 @@ impl<'a> Copy<'a> {
     ) -> Result<(), DictionaryFull> {
         let mut places = Vec::with_capacity(self.terms.len());
         for term in &self.terms {
-            // A term of which no posting lives gets no entry.
+            // A term without living postings gets no entry.
             let lives = self.list(memory, *term).next().is_some();
             match lives.then(|| writer.place_version(memory.footing(), *term, self.id)).transpose()
             {
@@ -279,16 +283,18 @@ impl<'a> Copy<'a> {
         Ok(())
     }
 
-    /// Writes the lists and gives each term its entry, for which places were taken.
+    /// Writes the lists and gives each term its entry, at the place taken for it.
     pub(super) fn build(&mut self, memory: &Memory, writer: &mut DictionaryWriter) {
         let mut next = 0;
         let mut total = 0;
         let places = std::mem::take(&mut self.places);
+        // Invariant: `next` is the first free posting word. The loop visits each term once.
         for ((ordinal, term), place) in self.terms.iter().enumerate().zip(places) {
             let number = &memory.region().view(self.room.term_map)[ordinal];
             let postings = self.list(memory, *term).count() as u32;
             let Some((newest, place)) = self.list(memory, *term).next().zip(place) else {
-                // None of its postings lives, and the segment gets no entry of it: it may go, and its number to another.
+                // No posting of the term lives, so the segment gets no entry of it. The dictionary
+                // may drop the term and reuse its number.
                 number.store(TermId::NONE.0, Relaxed);
                 continue;
             };
@@ -308,7 +314,8 @@ impl<'a> Copy<'a> {
         writer.collect(memory.footing());
     }
 
-    /// Writes the order of the terms that have entries, and the columns, which have places in it.
+    /// Writes the order of the terms that have entries, then the columns, which hold places in that
+    /// order.
     fn order_terms(&self, memory: &Memory) {
         let map = memory.region().view(self.room.term_map);
         let dictionary = Dictionary::new(memory.region(), memory.geometry());
@@ -346,7 +353,7 @@ impl<'a> Copy<'a> {
         }
     }
 
-    /// The lengths of the documents in the field of a term.
+    /// Returns the documents' lengths in a term's field.
     fn lengths_of<'m>(&self, memory: &'m Memory, term: TermId) -> LengthArray<'m> {
         let region = memory.region();
         let field = Dictionary::new(region, memory.geometry()).record(term).key().field();
@@ -383,7 +390,7 @@ impl Source<'_> {
         pairs.filter(|(_, new)| *new != DEAD)
     }
 
-    /// A row's vector, with new ordinals; empty if positions are not kept.
+    /// Yields a row's vector with new ordinals. It is empty if positions are not kept.
     fn entries(
         &self,
         memory: &Memory,
@@ -396,7 +403,8 @@ impl Source<'_> {
         })
     }
 
-    /// Copies a stored key to `units[at..]`.
+    /// Copies a stored key to `units[at..]` and moves `at` behind it. Returns the key with its new
+    /// place.
     fn copy_key(&self, key: RowKey, units: &[AtomicU16], at: &mut usize) -> RowKey {
         let KeyKind::Stored { unit, len } = key.kind() else { return key };
         let from = self.segment.vectors().units(unit, key_units(key));

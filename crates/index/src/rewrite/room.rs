@@ -1,4 +1,4 @@
-//! The room of a copy: how much it takes, part by part, and where each part lies.
+//! The room of a copy: the size and the place of each part.
 
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64};
 
@@ -13,10 +13,10 @@ use crate::rows::lengths::LENGTH_BYTES;
 use crate::terms::term_order::order_bytes;
 
 pub(super) const ROW_WORDS: usize = (ROW_BYTES / 8) as usize;
-/// The parts, in the order of [`Content::sizes`].
+/// Number of parts, in the order of [`Content::sizes`].
 const PARTS: usize = 13;
 
-/// What is to be copied.
+/// The sizes of a copy's contents.
 pub(super) struct Content {
     pub(super) rows: u32,
     pub(super) terms: u64,
@@ -27,7 +27,7 @@ pub(super) struct Content {
     pub(super) columns: Layout,
 }
 
-/// Where it goes.
+/// The places of a copy's parts.
 #[derive(Default)]
 pub(super) struct Room {
     pub(super) row_directory: u64,
@@ -37,16 +37,16 @@ pub(super) struct Room {
     pub(super) vectors: Span<AtomicU16>,
     pub(super) lengths: Span<AtomicU16>,
     pub(super) term_map: Span<AtomicU32>,
-    /// Offset of the order of its terms.
+    /// Offset of the order of the segment's terms.
     pub(super) order: u64,
     pub(super) postings: Span<AtomicU32>,
-    /// How the columns are laid out, if there are any, and their offset.
+    /// The columns' layout and offset, if there are columns.
     pub(super) columns: Option<(Layout, u64)>,
     pub(super) texts: TextCopy,
 }
 
 impl Content {
-    /// Bytes of each part; none if there is more than a segment can have.
+    /// Returns the bytes of each part, or `None` if they exceed a segment's limits.
     fn sizes(&self, geometry: &Geometry) -> Option<[u64; PARTS]> {
         let rows = u64::from(self.rows);
         let fits = rows.div_ceil(1 << geometry.row_shift) <= geometry.row_entries
@@ -56,7 +56,7 @@ impl Content {
             let [text_directory, text_places, texts] =
                 TextCopy::sizes(geometry, self.rows, self.text_words);
             [
-                // The readers' view of a directory has a fixed size, whatever of it is used.
+                // Readers view a directory at its full size, even if only a part of it is used.
                 geometry.row_entries * 8,
                 geometry.vector_entries * 8,
                 rows * ROW_BYTES,
@@ -76,7 +76,8 @@ impl Content {
 }
 
 impl Room {
-    /// Room for all of it, in one piece, of what is kept for rewrites; none if there is not enough.
+    /// Allocates room for all parts in one piece of the reserve for rewrites. Returns `None` if it
+    /// is too small.
     pub(super) fn allocate(memory: &Memory, id: SegmentId, content: Content) -> Option<Room> {
         let sizes = content.sizes(memory.geometry())?.map(|size| size.next_multiple_of(64));
         let mut next = memory.allocate_reserved(sizes.iter().sum(), id)?;
@@ -87,7 +88,7 @@ impl Room {
         Some(Room::at(memory, starts, content))
     }
 
-    /// The parts at these offsets, with directories that lead to them.
+    /// Lays the parts out at these offsets and makes the directories lead to them.
     fn at(memory: &Memory, starts: [u64; PARTS], content: Content) -> Room {
         let [
             row_directory,

@@ -2,10 +2,10 @@
 
 use crate::snapshot::Segment;
 
-/// In the map from old to new local ids: the row is not copied.
+/// Marks a row that is not copied, in the map from old to new local ids.
 pub(super) const DEAD: u32 = u32::MAX;
 
-/// One segment of the run, and where its living rows go.
+/// One segment of the run, with the new places of its living rows.
 pub(super) struct Source<'a> {
     pub(super) segment: Segment<'a>,
     /// New local id of each row.

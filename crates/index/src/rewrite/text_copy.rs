@@ -1,5 +1,5 @@
-//! The living [texts](crate::rows::texts) of the segments that a [rewrite](crate::rewrite) takes together: one behind the other, in one
-//! piece, behind a directory like any other.
+//! The copy of the living [texts](crate::rows::texts) of a [rewrite](crate::rewrite). The texts lie
+//! one behind the other in one piece. A directory leads to them, like in other segments.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Relaxed, Release};
@@ -18,25 +18,25 @@ pub(crate) struct TextCopy {
     /// Offset of the directory; 0 if texts are not kept.
     directory: u64,
     places: Span<AtomicU64>,
-    /// Where the next text goes.
+    /// Offset of the next text.
     next: u64,
     words: u64,
     bytes: u64,
 }
 
 impl TextCopy {
-    /// Whether a segment may have this many words of texts.
+    /// True if a segment can hold this many words of texts.
     pub(crate) fn fits(geometry: &Geometry, words: u64) -> bool {
         words <= geometry.text_entries << geometry.text_shift
     }
 
-    /// Bytes of directory, places and texts.
+    /// Returns the bytes of directory, places and texts.
     pub(crate) fn sizes(geometry: &Geometry, rows: u32, words: u64) -> [u64; 3] {
         let places = if geometry.settings.store { rows as u64 * TEXT_PLACE_BYTES } else { 0 };
         [geometry.text_directory_words() * WORD, places, words * WORD]
     }
 
-    /// Without texts so far, in blocks of those sizes.
+    /// Makes a writer without texts, in blocks of those sizes. `starts` has the blocks' offsets.
     pub(crate) fn new(memory: &Memory, rows: u32, starts: [u64; 3]) -> TextCopy {
         let geometry = memory.geometry();
         if !geometry.settings.store {
@@ -51,17 +51,17 @@ impl TextCopy {
         TextCopy { directory, places, next: texts, words: 0, bytes: 0 }
     }
 
-    /// Offset of the directory; 0 if texts are not kept.
+    /// Returns the directory's offset, or 0 if texts are not kept.
     pub(crate) fn directory(&self) -> u64 {
         self.directory
     }
 
-    /// Bytes of the texts copied.
+    /// Returns the bytes of the texts copied.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Copies the text of the row `old` of `texts`, which becomes the row `new`.
+    /// Copies the text of row `old` of `texts` as that of row `new`.
     pub(crate) fn add(&mut self, memory: &Memory, texts: Texts<'_>, old: u32, new: u32) {
         let from = texts.place(old);
         if from.bytes > 0 {
@@ -75,7 +75,7 @@ impl TextCopy {
     }
 }
 
-/// Makes a directory lead to chunks of `chunk_bytes` bytes that lie one behind the other from `start` on.
+/// Makes a directory lead to consecutive chunks of `chunk_bytes` bytes each, from `start` on.
 pub(crate) fn lead(entries: &[AtomicU64], start: u64, chunk_bytes: u64) {
     for (index, entry) in (0..).zip(entries) {
         entry.store(start + index * chunk_bytes, Release);

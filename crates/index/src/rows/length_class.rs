@@ -3,18 +3,18 @@
 //! | class c | lengths |
 //! |---|---|
 //! | 0 .. 64 | c |
-//! | 64 .. 224 | with o = (c − 64) / 16 and s = (c − 64) mod 16, those from (16 + s) · 2^(o + 2) on, 2^(o + 2) of them |
+//! | 64 .. 224 | 2^(o + 2) from (16 + s) · 2^(o + 2) on; o = (c − 64) / 16, s = (c − 64) mod 16 |
 //!
-//! So short documents, whose scores a token more or less changes most, have exact classes, and others are known within a
-//! sixteenth how long they are. Classes ascend as lengths do.
+//! So short documents have exact classes: one token more or less changes their scores most. Other
+//! lengths are known within a sixteenth. Classes ascend with lengths.
 
-/// Lengths that are classes of their own.
+/// Number of lengths with their own class.
 const EXACT: u16 = 1 << EXACT_BITS;
 const EXACT_BITS: u32 = 6;
-/// Bits behind the highest that tell lengths of the other classes apart.
+/// Number of bits behind the highest that distinguish lengths of the other classes.
 const STEP_BITS: u32 = 4;
 
-/// The class of a length.
+/// Returns the class of a length.
 #[inline(always)]
 pub(crate) fn class_of(length: u16) -> u8 {
     if length < EXACT {
@@ -35,15 +35,16 @@ pub(crate) const SHORTEST: [u32; 256] = {
     shortest
 };
 
-/// The least length of a class; of one that no length has, a greater one.
+/// Returns the least length of a class. For a class without lengths, returns a greater length than
+/// any.
 #[inline(always)]
 pub(crate) fn shortest_of(class: u8) -> u32 {
-    // Looked up rather than computed: it is asked for four times for every block of a list.
+    // A table is faster than the computation: it is read four times for each block of a list.
     static TABLE: [u32; 256] = SHORTEST;
     TABLE[class as usize]
 }
 
-/// The greatest length of a class.
+/// Returns the greatest length of a class.
 #[inline]
 pub(crate) fn longest_of(class: u8) -> u32 {
     first_of(class as u32 + 1) - 1

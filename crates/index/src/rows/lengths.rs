@@ -1,20 +1,24 @@
-//! Document lengths: how many tokens of each document's text were *kept*. A hole, which is a position whose token was not, does not count.
-//! Other fields of text have lengths of their own (`field_lengths`).
+//! Document lengths: the numbers of *kept* tokens of documents' texts. A hole, a position whose
+//! token was not kept, does not count. Other fields of text have their own lengths
+//! (`field_lengths`).
 //!
-//! A fresh segment has a *running count* a row, a word behind the rows of each chunk: what the rows up to and with this one
-//! have together. So a length is the difference of two neighbours, and what any number of rows have is one load,
-//! exact however many of them a snapshot sees while more are written.
+//! A fresh segment has a *running count* for each row, in a word behind the rows of each chunk. It
+//! counts the rows up to and with this one. So a length is the difference of two adjacent counts,
+//! and the statistics of the first rows are one load. They are exact for any number of rows that a
+//! snapshot sees while more are written.
 //!
 //! | bits of a running count | |
 //! |---|---|
 //! | 0 .. 40 | tokens that were kept |
 //! | 40 .. 64 | documents that have any |
 //!
-//! A flushed segment has its lengths as an array of 16-bit numbers, saturated, the newest row's first: as ranks count, and
-//! bitmaps. Anyone who scores a list goes through it from front to end. Beside packed lists they are bytes, if none is longer.
+//! A flushed segment has its lengths as an array of 16-bit numbers, saturated, newest row first:
+//! the order of ranks and bitmaps. A reader that scores a list reads the array from front to end.
+//! Beside packed lists the lengths are bytes, if none is longer.
 //!
-//! A delete's row counts nothing, nor does that of a document that broke off or was given up. A document that died counts for
-//! as long as its row is there: statistics that changed with every death would have to know who died in which snapshot.
+//! A delete's row counts nothing, and neither does that of a document that was broken off or given
+//! up. A dead document counts while its row is there. Otherwise statistics would need the deaths of
+//! each snapshot.
 
 use std::ops::{Add, AddAssign, Sub};
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -25,59 +29,63 @@ use spirit_mem::{Region, Span};
 use crate::ground::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
 use crate::ground::section::Section;
 
-/// Lengths in an array are exact below this; at it, the document vector has the exact one.
+/// Lengths in an array are exact below this value. At this value, the document vector has the exact
+/// length.
 pub const LENGTH_MAX: u16 = u16::MAX;
 /// Bytes of a length in an array.
 pub const LENGTH_BYTES: u64 = size_of::<u16>() as u64;
 
-/// Bytes of the lengths of this many rows in the second tier: whole words.
+/// Returns the bytes of the lengths of this many rows in the second tier, in whole words.
 pub(crate) fn length_bytes(rows: u64) -> u64 {
     (rows * LENGTH_BYTES).next_multiple_of(8)
 }
 
-/// The same of a byte each. For a few rows it is no less, and then they are not.
+/// Like [`length_bytes`], but for one byte each. For a few rows this is no less; then lengths are
+/// not short.
 pub(crate) fn short_length_bytes(rows: u64) -> u64 {
     rows.next_multiple_of(8)
 }
 
-/// In a descriptor's word: the lengths are bytes.
+/// Flag in a descriptor's word: the lengths are bytes.
 const BYTES: u64 = 1;
 
-/// Documents' lengths as an array, the newest first.
+/// Documents' lengths as an array, newest first.
 #[derive(Clone, Copy)]
 pub struct LengthArray<'a> {
-    /// A length, or two of them, the first one's the low byte.
+    /// A length, or two lengths, the first in the low byte.
     units: &'a [AtomicU16],
     rows: usize,
     are_bytes: bool,
-    /// Whether each is 1, and none is stored.
+    /// True if each length is 1 and none is stored.
     are_ones: bool,
-    /// The rows that have a length, if only they are there: ascending, the newest of the segment being 0.
+    /// The rows that have a length, if only those are stored: ascending, with 0 for the newest of
+    /// the segment.
     listed: Option<&'a [AtomicU32]>,
 }
 
 impl<'a> LengthArray<'a> {
-    /// Lengths of 16 bits.
+    /// Makes an array of 16-bit lengths.
     pub fn new(units: &'a [AtomicU16]) -> LengthArray<'a> {
         LengthArray { units, rows: units.len(), are_bytes: false, are_ones: false, listed: None }
     }
 
-    /// Of this many rows in a field whose lengths do not matter: each is 1.
+    /// Makes the lengths of this many rows in a field whose lengths do not matter: each is 1.
     pub(crate) fn ones(rows: u32) -> LengthArray<'static> {
         LengthArray { rows: rows as usize, are_ones: true, ..LengthArray::new(&[]) }
     }
 
-    /// Lengths of this many rows, a unit each or half of one.
+    /// Makes an array of this many rows' lengths, with a unit or half a unit each.
     pub(crate) fn packed(units: &'a [AtomicU16], rows: u32, are_bytes: bool) -> LengthArray<'a> {
         LengthArray { rows: rows as usize, are_bytes, ..LengthArray::new(units) }
     }
 
-    /// The same lengths, which are of these rows.
+    /// Returns these lengths as those of the rows `listed`.
     pub(crate) fn of_rows(self, listed: &'a [AtomicU32]) -> LengthArray<'a> {
         LengthArray { listed: Some(listed), ..self }
     }
 
-    /// Those of this many rows that a descriptor's word leads to; none if they are not there.
+    /// Returns the lengths of this many rows that a descriptor's word leads to, or `None` if they
+    /// are out of range.
     pub(crate) fn at(region: &'a Region, word: u64, rows: u64) -> Option<LengthArray<'a>> {
         let (start, are_bytes) = (word & !BYTES, word & BYTES != 0);
         let units = if are_bytes { rows.div_ceil(2) } else { rows };
@@ -85,18 +93,18 @@ impl<'a> LengthArray<'a> {
         Some(LengthArray { rows: rows as usize, are_bytes, ..LengthArray::new(units) })
     }
 
-    /// A descriptor's word for those of this many rows in a section.
+    /// Returns a descriptor's word for the lengths of this many rows in a section.
     pub(crate) fn word(section: Section, rows: u64) -> u64 {
         section.start | if section.bytes < length_bytes(rows) { BYTES } else { 0 }
     }
 
-    /// How many there are.
+    /// Returns the number of lengths.
     #[expect(clippy::len_without_is_empty, reason = "every segment has rows")]
     pub fn len(&self) -> usize {
         self.rows
     }
 
-    /// One of them, saturated at [`LENGTH_MAX`].
+    /// Returns the length at `index`, saturated at [`LENGTH_MAX`].
     #[inline]
     pub fn get(&self, index: usize) -> Option<u16> {
         match self.listed {
@@ -115,7 +123,7 @@ impl<'a> LengthArray<'a> {
         Some(if self.are_bytes { unit >> (index % 2 * 8) & 0xFF } else { unit })
     }
 
-    /// The same for who scores: that of rank `r` is at `r - base`.
+    /// Returns the lengths for scoring: that of rank `r` is at `r - base`.
     #[inline]
     pub fn from_rank(&self, base: u32) -> spirit_kernel::Lengths<'a> {
         let lengths = match self.are_bytes {
@@ -127,30 +135,30 @@ impl<'a> LengthArray<'a> {
 }
 
 const TOKEN_BITS: u32 = 40;
-/// A segment has fewer kept tokens than this.
+/// Upper bound of a segment's kept tokens, exclusive.
 pub(crate) const TOKENS_LIMIT: u64 = 1 << TOKEN_BITS;
 
-/// What a ranking function asks of a collection: how large it is.
+/// The size of a collection, for ranking functions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
-    /// Documents with at least one token that was kept.
+    /// Number of documents with at least one kept token.
     pub documents: u64,
-    /// Tokens that were kept.
+    /// Number of kept tokens.
     pub tokens: u64,
 }
 
 impl Statistics {
-    /// Those of one document.
+    /// Returns the statistics of one document.
     pub fn of(length: u32) -> Statistics {
         Statistics { documents: u64::from(length > 0), tokens: length as u64 }
     }
 
-    /// From a segment's word.
+    /// Parses a segment's word.
     pub(crate) fn from_word(word: u64) -> Statistics {
         Statistics { documents: word >> TOKEN_BITS, tokens: word & (TOKENS_LIMIT - 1) }
     }
 
-    /// To the word of a segment, which has fewer rows than bits are left for them.
+    /// Returns the word of a segment, whose number of rows fits in the other bits.
     pub(crate) fn word(self) -> u64 {
         debug_assert!(self.tokens < TOKENS_LIMIT && self.documents >> (64 - TOKEN_BITS) == 0);
         self.documents << TOKEN_BITS | self.tokens
@@ -160,7 +168,8 @@ impl Statistics {
 impl Add for Statistics {
     type Output = Statistics;
 
-    /// Wrapping, as [running totals](crate::memory::descriptor::Descriptor::total) do, of which differences count.
+    /// Wraps, like [running totals](crate::memory::descriptor::Descriptor::total), of which only
+    /// differences count.
     fn add(self, other: Statistics) -> Statistics {
         Statistics {
             documents: self.documents.wrapping_add(other.documents),
@@ -186,7 +195,7 @@ impl AddAssign for Statistics {
     }
 }
 
-/// Where the running counts of a chunk of rows begin that begins at `chunk`.
+/// Returns the offset of the running counts of the chunk of rows at `chunk`.
 pub(crate) fn counts_at(geometry: &Geometry, chunk: u64) -> u64 {
     chunk + (ROW_BYTES << geometry.row_shift)
 }
@@ -200,18 +209,18 @@ pub struct RunningCounts<'a> {
 }
 
 impl<'a> RunningCounts<'a> {
-    /// Those behind the rows that the directory at `directory` leads to.
+    /// Makes the counts behind the rows that the directory at `directory` leads to.
     pub(crate) fn new(region: &'a Region, geometry: &'a Geometry, directory: u64) -> Self {
         let chunks = region.view(Span::new(directory, geometry.row_entries));
         RunningCounts { region, geometry, chunks }
     }
 
-    /// The word of a row that was written.
+    /// Returns the word of a written row.
     pub(crate) fn word(&self, local: u32) -> &'a AtomicU64 {
         &self.region.view(Span::<AtomicU64>::new(self.place(local), 1))[0]
     }
 
-    /// Where the word of a row is.
+    /// Returns the offset of a row's word.
     #[inline]
     fn place(&self, local: u32) -> u64 {
         let shift = self.geometry.row_shift;
@@ -220,15 +229,15 @@ impl<'a> RunningCounts<'a> {
         counts_at(self.geometry, chunk) + inside * COUNT_BYTES
     }
 
-    /// What the first `rows` rows have, which were written.
+    /// Returns the statistics of the first `rows` rows, which were written.
     #[inline]
     pub(crate) fn of_first(&self, rows: u32) -> Statistics {
-        // Relaxed: anyone who knows of the last of these rows has acquired what was written of it.
+        // Relaxed: a reader that knows of the last of these rows has acquired its data.
         let last = rows.checked_sub(1).map(|last| self.word(last).load(Relaxed));
         last.map_or(Statistics::default(), Statistics::from_word)
     }
 
-    /// The length of a row that was written.
+    /// Returns the length of a written row.
     #[inline]
     pub fn length(&self, local: u32) -> u32 {
         let inside = local & ((1 << self.geometry.row_shift) - 1);
@@ -242,7 +251,7 @@ impl<'a> RunningCounts<'a> {
         (count(&words[1]) - count(&words[0])).tokens as u32
     }
 
-    /// Writes the lengths of a segment that takes no more rows, as an array has them.
+    /// Writes the lengths of a segment that takes no more rows, in the form of an array.
     pub(crate) fn write_lengths(&self, lengths: &[AtomicU16]) {
         let mut before = Statistics::default();
         for (local, to) in (0..).zip(lengths.iter().rev()) {
@@ -253,7 +262,7 @@ impl<'a> RunningCounts<'a> {
     }
 }
 
-/// A length as an array has it.
+/// Returns a length in the form of the array.
 pub(crate) fn saturated(length: u32) -> u16 {
     u16::try_from(length).unwrap_or(LENGTH_MAX)
 }

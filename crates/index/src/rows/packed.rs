@@ -1,17 +1,21 @@
-//! Rows of a segment whose lists are packed: chunks in which each row takes the bits that its chunk needs.
+//! Packed rows, in a segment with packed lists: chunks in which each row takes the bits that its
+//! chunk needs.
 //!
-//! Sequence numbers and automatic keys go up by one from row to row, but for exceptions, and a document has as many tokens as its length
-//! says, but for holes. So a chunk's head says where these numbers begin, and a row how far it is from what would be expected of it: most
-//! often that is nothing, in no bits. A head is three words:
+//! Sequence numbers and automatic keys grow by one from row to row, with exceptions. A document has
+//! as many tokens as its length, plus holes. So a chunk's head has the first of these numbers, and
+//! a row has the difference from its expected numbers. Most differences are 0 and take no bits. A
+//! head is three words:
 //!
 //! | word | |
 //! |---|---|
-//! | 0 | where keys begin |
-//! | 1 | where sequence numbers begin (low half); the bits of a row's sequence number, of its holes and of its key, a byte each; then [flags](Head) |
+//! | 0 | base of keys |
+//! | 1 | base of sequence numbers (low half); then, a byte each, the bits of a row's |
+//! | | sequence number, holes and key, and [flags](Head) |
 //! | 2 | the place of the death stamp of the chunk's first row |
 //!
-//! The rows follow, one behind the other in a stream of bits, lowest first. Death stamps lie elsewhere, since they change. They
-//! are stored inverted: no half of a word is 0, so a page of zeros is damage and not rows that live.
+//! The rows follow as a stream of bits, lowest first. Death stamps lie elsewhere, since they
+//! change. They are stored inverted. So no half of a word is 0, and a page of zeros is damage
+//! instead of living rows.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -20,19 +24,19 @@ use spirit_mem::{Region, Span};
 
 use crate::rows::{KeyKind, RowKey};
 
-/// In a directory: the chunk is one of packed rows.
+/// Flag in a directory: the chunk has packed rows.
 pub(crate) const PACKED_CHUNK: u64 = 1;
-/// Stored death stamps of two rows that live.
+/// Stored death stamps of two living rows.
 pub(crate) const ALIVE: u64 = u64::MAX;
-/// Words of a chunk's head.
+/// Number of words of a chunk's head.
 pub(crate) const HEAD_WORDS: u64 = 3;
 
-/// Keys are automatic: numbers that go up by one from row to row.
+/// Flag: keys are automatic, numbers that grow by one from row to row.
 const AUTOMATIC: u8 = 1;
-/// Some rows have no key: all bits of it are set.
+/// Flag: some rows have no key, and all bits of their key are set.
 const SOME_WITHOUT: u8 = 2;
 
-/// Most bits that a sequence number, the holes and a key can take.
+/// Largest number of bits of a sequence number, the holes and a key.
 const WIDTHS_MAX: [u8; 3] = [32, 32, 64];
 
 /// Returns the stored word of the death stamps of two rows.
@@ -45,30 +49,30 @@ pub(crate) fn stamp_in(word: u64, second: bool) -> u32 {
     !(word >> (32 * u32::from(second))) as u32
 }
 
-/// What a row says.
+/// The fields of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Fields {
     /// Sequence number, counted from the segment's base.
     pub(crate) sequence: u32,
-    /// Tokens, less what the array of lengths says of the row.
+    /// Number of tokens, less the row's entry in the array of lengths.
     pub(crate) holes: u32,
     /// The key's word.
     pub(crate) key: RowKey,
 }
 
-/// What the rows of a chunk have in common.
+/// The common data of the rows of a chunk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Head {
     key: u64,
     sequence: u32,
     widths: [u8; 3],
     flags: u8,
-    /// Where the death stamp of the first row is.
+    /// Offset of the death stamp of the first row.
     pub(crate) deaths: u64,
 }
 
 impl Head {
-    /// The head of a chunk of these rows, whose death stamps are nowhere yet.
+    /// Makes the head of a chunk of these rows. Their death stamps have no place yet.
     pub(crate) fn of(rows: &[Fields]) -> Head {
         let keyed = || rows.iter().filter(|row| row.key != RowKey::default());
         let is_automatic = |row: &Fields| matches!(row.key.kind(), KeyKind::Automatic(_));
@@ -91,13 +95,13 @@ impl Head {
                 *highest = value.unwrap_or(0).max(*highest);
             }
         }
-        // All bits set is no key's.
+        // The value with all bits set is not a key's.
         highest[2] += u64::from(without != 0);
         head.widths = highest.map(|highest| (u64::BITS - highest.leading_zeros()) as u8);
         head
     }
 
-    /// How far row `i` is from what would be expected of it; none of a key that it has not.
+    /// Returns the differences of row `i` from its expected values; `None` for a missing key.
     fn residues(&self, i: u32, row: Fields) -> [Option<u64>; 3] {
         let sequence = row.sequence.wrapping_sub(self.sequence).wrapping_sub(i);
         let key = match self.flags & AUTOMATIC {
@@ -108,14 +112,14 @@ impl Head {
         [Some(sequence as u64), Some(row.holes as u64), key]
     }
 
-    /// From its words.
+    /// Parses a head's words.
     fn from_words([key, shape, deaths]: [u64; HEAD_WORDS as usize]) -> Head {
         let [.., sequence, holes, keys, flags] = shape.to_le_bytes();
         let widths = [sequence, holes, keys];
         Head { key, sequence: shape as u32, widths, flags, deaths }
     }
 
-    /// Its words.
+    /// Returns the head's words.
     fn words(&self) -> [u64; HEAD_WORDS as usize] {
         let [a, b, c, d] = self.sequence.to_le_bytes();
         let [sequence, holes, keys] = self.widths;
@@ -123,23 +127,23 @@ impl Head {
         [self.key, shape, self.deaths]
     }
 
-    /// Bits of a row.
+    /// Returns the bits of a row.
     fn row_bits(&self) -> u64 {
         self.widths.map(u64::from).iter().sum()
     }
 
-    /// Words of a chunk of this many rows, its head among them.
+    /// Returns the words of a chunk of this many rows, with its head.
     pub(crate) fn chunk_words(&self, rows: u32) -> u64 {
         HEAD_WORDS + (self.row_bits() * rows as u64).div_ceil(64)
     }
 
-    /// Whether it can be one.
+    /// True if this can be a head.
     pub(crate) fn is_right(&self) -> bool {
         self.widths.iter().zip(WIDTHS_MAX).all(|(width, most)| *width <= most)
             && self.flags <= AUTOMATIC | SOME_WITHOUT
     }
 
-    /// Appends the chunk of these rows, whose head this is.
+    /// Appends the chunk of these rows, which have this head.
     pub(crate) fn write(&self, rows: &[Fields], out: &mut Vec<u64>) {
         out.extend(self.words());
         let (first, mut bit) = (out.len(), 0);
@@ -153,7 +157,7 @@ impl Head {
     }
 }
 
-/// The lowest `width` bits.
+/// Returns a mask of the lowest `width` bits.
 #[inline]
 fn mask(width: u8) -> u64 {
     u64::MAX.checked_shr(u64::BITS.saturating_sub(width as u32)).unwrap_or(0)
@@ -176,33 +180,33 @@ fn put_bits(words: &mut [u64], bit: u64, value: u64, width: u8) {
 pub(crate) struct PackedRow<'a> {
     region: &'a Region,
     head: &'a [AtomicU64],
-    /// Where the chunk's rows begin.
+    /// Offset of the chunk's rows.
     rows: u64,
-    /// The row's place in the chunk.
+    /// The row's index in the chunk.
     index: u32,
 }
 
 impl<'a> PackedRow<'a> {
-    /// Row `index` of the chunk at `chunk`; none if that leaves the region.
+    /// Returns row `index` of the chunk at `chunk`, or `None` if that leaves the region.
     #[inline]
     pub(crate) fn at(region: &'a Region, chunk: u64, index: u32) -> Option<PackedRow<'a>> {
         let head = region.get(Span::new(chunk, HEAD_WORDS))?;
         Some(PackedRow { region, head, rows: chunk + HEAD_WORDS * 8, index })
     }
 
-    /// The head of its chunk.
+    /// Returns the head of its chunk.
     #[inline]
     pub(crate) fn head(self) -> Head {
         Head::from_words([0, 1, 2].map(|word: usize| self.head[word].load(Relaxed)))
     }
 
-    /// Asks for the head.
+    /// Prefetches the head.
     #[inline]
     pub(crate) fn prefetch(self) {
         spirit_mem::prefetch(&self.head[0]);
     }
 
-    /// The bits of a field: 0 the sequence number, 1 the holes, 2 the key.
+    /// Returns the bits of a field: 0 the sequence number, 1 the holes, 2 the key.
     #[inline]
     fn field(self, head: &Head, field: usize) -> u64 {
         let width = head.widths[field];
@@ -223,7 +227,7 @@ impl<'a> PackedRow<'a> {
         value & mask(width)
     }
 
-    /// Sequence number, counted from the segment's base.
+    /// Returns the sequence number, counted from the segment's base.
     #[inline]
     pub(crate) fn sequence(self) -> u32 {
         let head = self.head();
@@ -231,13 +235,13 @@ impl<'a> PackedRow<'a> {
         head.sequence.wrapping_add(self.index).wrapping_add(residue)
     }
 
-    /// Tokens, less what the array of lengths says of the row.
+    /// Returns the number of tokens, less the row's entry in the array of lengths.
     #[inline]
     pub(crate) fn holes(self) -> u32 {
         self.field(&self.head(), 1) as u32
     }
 
-    /// Its key.
+    /// Returns the key.
     #[inline]
     pub(crate) fn key(self) -> RowKey {
         let head = self.head();
@@ -252,7 +256,7 @@ impl<'a> PackedRow<'a> {
         }
     }
 
-    /// Its death stamp; 0 while it lives.
+    /// Returns the death stamp, or 0 while the row lives.
     #[inline]
     pub(crate) fn death(self) -> u32 {
         let at = self.head[2].load(Relaxed).wrapping_add(self.index as u64 / 2 * 8);

@@ -1,7 +1,8 @@
-//! Where the [record](crate::ground::values) of each row of a fresh segment is.
+//! The places of the [records](crate::ground::values) of a fresh segment's rows.
 //!
-//! Behind the rows of a chunk there is half a word for each. Most segments have no records, and pay nothing for that: a
-//! directory says of each chunk of rows where those begin, and has 0 until one of the chunk's rows has a record.
+//! Behind the rows of a chunk there is half a word for each. Most segments have no records, and pay
+//! nothing for them. A directory has the beginning of each chunk's half words. It has 0 until one
+//! of the chunk's rows has a record.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -19,33 +20,34 @@ pub(crate) struct RecordPlaces<'a> {
 }
 
 impl<'a> RecordPlaces<'a> {
-    /// Those behind the directory at `directory`.
+    /// Makes the places behind the directory at `directory`.
     pub(crate) fn new(region: &'a Region, geometry: &'a Geometry, directory: u64) -> Self {
         let directory = region.view(Span::new(directory, geometry.row_entries));
         RecordPlaces { region, geometry, directory }
     }
 
-    /// No row has a record.
+    /// Clears the directory: no row has a record.
     pub(crate) fn clear(&self) {
         self.directory.iter().for_each(|chunk| chunk.store(0, Relaxed));
     }
 
-    /// Whether no row has a record.
+    /// True if no row has a record.
     pub(crate) fn is_empty(&self) -> bool {
         self.directory.iter().all(|chunk| chunk.load(Relaxed) == 0)
     }
 
-    /// The first word of a row's record; 0 if it has none.
+    /// Returns the first word of a row's record, or 0 if it has none.
     pub(crate) fn get(&self, local: u32) -> u32 {
         let chunk = self.directory.get((local >> self.geometry.row_shift) as usize);
         match chunk.map_or(0, |chunk| chunk.load(Acquire)) {
             0 => 0,
-            // Relaxed: anyone who knows of the row has acquired what was written of it.
+            // Relaxed: a reader that knows of the row has acquired its data.
             start => self.of_chunk(start)[self.inside(local)].load(Relaxed),
         }
     }
 
-    /// The row's record begins with the word `first`; the chunk of its row begins at `chunk`.
+    /// Notes that the row's record begins with the word `first`. The chunk of the row begins at
+    /// `chunk`.
     pub(crate) fn put(&self, local: u32, chunk: u64, first: u32) {
         let entry = &self.directory[(local >> self.geometry.row_shift) as usize];
         let mut start = entry.load(Relaxed);

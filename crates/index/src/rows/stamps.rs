@@ -1,5 +1,5 @@
-//! Death stamps of an engraved segment: half a word each, in the rows, or of packed rows in a section of their own, where they
-//! lie inverted.
+//! Death stamps of an engraved segment, half a word each. They lie in the rows. Those of packed
+//! rows are inverted and lie in their own section.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Acquire;
@@ -10,17 +10,17 @@ use spirit_mem::{Region, Span};
 use crate::ground::geometry::ROW_BYTES;
 use crate::ground::section::{Kind, Sections};
 
-/// In a descriptor's word: the stamps lie apart.
+/// Flag in a descriptor's word: the stamps lie apart.
 const APART: u64 = 1;
 /// Bytes of a stamp.
 const STAMP_BYTES: u64 = size_of::<u32>() as u64;
 
-/// Bytes of the stamps of this many rows, if they lie apart: whole words.
+/// Returns the bytes of the stamps of this many rows, if they lie apart, in whole words.
 pub(crate) fn stamp_bytes(rows: u64) -> u64 {
     (rows * STAMP_BYTES).next_multiple_of(8)
 }
 
-/// Where a segment's death stamps are.
+/// The place of a segment's death stamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamps {
     start: u64,
@@ -28,25 +28,25 @@ pub(crate) struct Stamps {
 }
 
 impl Stamps {
-    /// Those of a segment with these sections.
+    /// Returns the stamps of a segment with these sections.
     pub(crate) fn of(sections: &Sections) -> Stamps {
         let are_apart = sections.are_packed();
         let kind = if are_apart { Kind::Deaths } else { Kind::Rows };
         Stamps { start: sections.get(kind).start, are_apart }
     }
 
-    /// Those that a descriptor's word leads to; none if it leads nowhere.
+    /// Parses a descriptor's word, or returns `None` if it leads nowhere.
     pub(crate) fn from_word(word: u64) -> Option<Stamps> {
         let (start, are_apart) = (word & !APART, word & APART != 0);
         (word != 0).then_some(Stamps { start, are_apart })
     }
 
-    /// The word of a descriptor.
+    /// Returns the word for a descriptor.
     pub(crate) fn word(self) -> u64 {
         self.start | if self.are_apart { APART } else { 0 }
     }
 
-    /// The word that has a row's stamp, and the stamp's first bit there.
+    /// Returns the offset of the word with a row's stamp, and the stamp's first bit in it.
     pub(crate) fn place(self, local: u32) -> (u64, u32) {
         match self.are_apart {
             true => (self.start + local as u64 / 2 * 8, local % 2 * u32::BITS),
@@ -54,15 +54,15 @@ impl Stamps {
         }
     }
 
-    /// The stamp of a row; 0 if there is none.
+    /// Returns the stamp of a row, or 0 if there is none.
     pub(crate) fn get(self, region: &Region, local: u32) -> u32 {
         let (at, bit) = self.place(local);
         let word = region.get(Span::<AtomicU64>::new(at, 1)).map(|word| word[0].load(Acquire));
         word.map_or(0, |word| ((word ^ self.inverted()) >> bit) as u32)
     }
 
-    /// Stamps a row, of which the segment has that many at least, with the site for the store, and says which word is to be
-    /// written back. Its neighbour may be stamped meanwhile.
+    /// Stamps a row, which the segment must have, with the site for the store. Returns the word to
+    /// write back. The row's neighbour may be stamped meanwhile.
     pub(crate) fn set(
         self,
         door: &Door,
@@ -78,7 +78,7 @@ impl Stamps {
         at
     }
 
-    /// The bits of a word that are stored inverted.
+    /// Returns the bits of a word that are stored inverted.
     fn inverted(self) -> u64 {
         if self.are_apart { u64::MAX } else { 0 }
     }

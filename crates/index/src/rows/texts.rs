@@ -1,8 +1,11 @@
-//! The texts of a segment in DRAM: the bytes of its documents as they were given, if the index keeps them.
+//! The texts of a segment in DRAM: the bytes of its documents as they were given, if the index
+//! keeps them.
 //!
-//! They lie in chunks in the long-term ring, as rows and vectors do; a document's in one piece, from a word on. Behind the
-//! rows of a chunk and their [running counts](crate::rows::lengths) there is a word for each that says where its text is: first word (low half), bytes (high half).
-//! One *directory* leads to all of it: for each chunk of rows where those words begin, then the chunks of text.
+//! They lie in chunks in the long-term ring, like rows and vectors. A document's text is contiguous
+//! and begins with a word. Behind the rows of a chunk and their [running
+//! counts](crate::rows::lengths) there is a word for each row. It has the place of the row's text:
+//! first word (low half), bytes (high half). One *directory* leads to all of it. It has the
+//! beginning of these words for each chunk of rows, then the chunks of text.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -13,12 +16,12 @@ use crate::ground::geometry::Geometry;
 
 const WORD: u64 = size_of::<u64>() as u64;
 
-/// Where a row's text is, in the texts of its segment.
+/// The place of a row's text, in the texts of its segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TextPlace {
     /// First word.
     pub(crate) first: u32,
-    /// Bytes.
+    /// Number of bytes.
     pub(crate) bytes: u32,
 }
 
@@ -31,17 +34,17 @@ impl TextPlace {
         self.first as u64 | (self.bytes as u64) << 32
     }
 
-    /// Words that it takes.
+    /// Returns the number of words that it takes.
     pub(crate) fn words(self) -> u64 {
         (self.bytes as u64).div_ceil(WORD)
     }
 }
 
-/// The texts of one segment that is in DRAM.
+/// The texts of one segment in DRAM.
 #[derive(Clone, Copy)]
 pub(crate) struct Texts<'a> {
     region: &'a Region,
-    /// Where the places of each chunk of rows begin.
+    /// Offsets of the places, by chunk of rows.
     places: &'a [AtomicU64],
     chunks: &'a [AtomicU64],
     row_shift: u32,
@@ -49,7 +52,7 @@ pub(crate) struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    /// Those behind the directory at `directory`.
+    /// Makes the texts behind the directory at `directory`.
     pub(crate) fn new(region: &'a Region, geometry: &Geometry, directory: u64) -> Texts<'a> {
         let words = region.view(Span::new(directory, geometry.text_directory_words()));
         let (places, chunks) = words.split_at(geometry.row_entries as usize);
@@ -57,19 +60,19 @@ impl<'a> Texts<'a> {
         Texts { region, places, chunks, row_shift, shift }
     }
 
-    /// Where the word is that says where a row's text is. The segment has the row.
+    /// Returns the offset of the word with the place of a row's text. The segment has the row.
     pub(crate) fn place_at(&self, local: u32) -> u64 {
         let chunk = self.places[(local >> self.row_shift) as usize].load(Acquire);
         chunk + (local & ((1 << self.row_shift) - 1)) as u64 * WORD
     }
 
-    /// Where a row's text is.
+    /// Returns the place of a row's text.
     pub(crate) fn place(&self, local: u32) -> TextPlace {
         let word = &self.region.view(Span::<AtomicU64>::new(self.place_at(local), 1))[0];
         TextPlace::from_word(word.load(Relaxed))
     }
 
-    /// The offset of a text.
+    /// Returns the offset of a text.
     pub(crate) fn start(&self, place: TextPlace) -> u64 {
         let chunk = self.chunks[(place.first >> self.shift) as usize].load(Acquire);
         chunk + (place.first & ((1 << self.shift) - 1)) as u64 * WORD

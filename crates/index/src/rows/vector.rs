@@ -1,9 +1,12 @@
-//! Document vectors: the ordinals of a document's tokens, in order; this is where positions are kept.
+//! Document vectors: the ordinals of a document's tokens, in order. They keep the positions.
 //!
-//! Each token is one 16-bit unit (ordinals below 32 K) or two. Ordinals are given out by first occurrence,
-//! so frequent terms have small ones and a token costs little more than two bytes; nothing is rewritten
-//! when the segment is flushed. Unit 0 is a *hole*: a position whose token was not kept. A term's ordinal is
-//! stored plus one. Two units whose value would have fit in one are a *gap*: this many holes. Per-term position lists would cost more to build than ingest itself.
+//! Each token is one 16-bit unit (ordinals below 32 K) or two. Ordinals are assigned by first
+//! occurrence, so frequent terms have small ones. So a token costs little more than two bytes.
+//! Nothing is rewritten when the segment is flushed.
+//!
+//! Unit 0 is a *hole*: a position whose token was not kept. A term's ordinal is stored plus one.
+//! Two units whose value would have fit in one are a *gap*: this many holes. Per-term position
+//! lists would cost more to build than ingest itself.
 
 use std::ops::ControlFlow;
 use std::sync::atomic::Ordering::{Acquire, Relaxed};
@@ -14,10 +17,10 @@ use spirit_mem::{Region, Span};
 
 const WIDE: u16 = 0x8000;
 
-/// Holes of one gap at most.
+/// Largest number of holes of one gap.
 pub const GAP_MAX: u32 = WIDE as u32 - 1;
 
-/// What a vector has, one behind the other.
+/// An entry of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// The ordinal of the term at a position.
@@ -27,7 +30,7 @@ pub enum Entry {
 }
 
 impl Entry {
-    /// Positions that it takes.
+    /// Returns the number of positions that it takes.
     pub fn positions(self) -> u32 {
         match self {
             Entry::Term(_) => 1,
@@ -35,7 +38,7 @@ impl Entry {
         }
     }
 
-    /// Units that it takes.
+    /// Returns the number of units that it takes.
     pub fn units(self) -> u64 {
         match self {
             Entry::Term(ordinal) if ordinal + 1 < WIDE as u32 => 1,
@@ -44,7 +47,8 @@ impl Entry {
         }
     }
 
-    /// The entry whose first unit is this one; `second` gives the other one if there is.
+    /// Decodes the entry whose first unit is this one. `second` returns the next unit, if there is
+    /// one.
     #[inline]
     fn read(first: u16, second: impl FnOnce() -> Option<u16>) -> Option<Entry> {
         if first & WIDE == 0 {
@@ -53,13 +57,13 @@ impl Entry {
         let value = ((first & !WIDE) as u32) << 16 | second()? as u32;
         Some(match value.checked_sub(1) {
             Some(ordinal) if value >= WIDE as u32 => Entry::Term(ordinal),
-            // No vector has an empty gap; a reader of a damaged one comes to its end all the same.
+            // No vector has an empty gap. A reader of a damaged one must still come to its end.
             _ => Entry::Holes(value.max(1)),
         })
     }
 }
 
-/// Units that a token takes at most.
+/// Largest number of units of a token.
 pub const UNITS_PER_TOKEN_MAX: u32 = 2;
 
 /// Writes `ordinal` at `units[at..]` and returns the next free index.
@@ -76,7 +80,7 @@ pub fn put(units: &[AtomicU16], at: usize, ordinal: u32) -> usize {
     }
 }
 
-/// The same of 1 to [`GAP_MAX`] holes.
+/// Like [`put`], but for 1 to [`GAP_MAX`] holes.
 pub fn put_holes(units: &[AtomicU16], at: usize, holes: u32) -> usize {
     debug_assert!((1..=GAP_MAX).contains(&holes));
     if holes == 1 {
@@ -88,7 +92,7 @@ pub fn put_holes(units: &[AtomicU16], at: usize, holes: u32) -> usize {
     at + 2
 }
 
-/// The units of an ordinal's token, and how many they are.
+/// Returns the units of an ordinal's token, and their number.
 pub fn units_for(ordinal: u32) -> Token {
     let value = ordinal + 1;
     if value < WIDE as u32 {
@@ -98,7 +102,7 @@ pub fn units_for(ordinal: u32) -> Token {
     }
 }
 
-/// The same of either.
+/// Like [`put`], but for an entry of either kind.
 pub fn put_entry(units: &[AtomicU16], at: usize, entry: Entry) -> usize {
     match entry {
         Entry::Term(ordinal) => put(units, at, ordinal),
@@ -106,14 +110,14 @@ pub fn put_entry(units: &[AtomicU16], at: usize, entry: Entry) -> usize {
     }
 }
 
-/// The first entry of `units`, and the units that it takes; `None` if they are too few.
+/// Returns the first entry of `units` and its number of units, or `None` if there are too few.
 pub fn take(units: &[AtomicU16]) -> Option<(Entry, usize)> {
     let first = units.first()?.load(Relaxed);
     let entry = Entry::read(first, || units.get(1).map(|unit| unit.load(Relaxed)))?;
     Some((entry, if first & WIDE == 0 { 1 } else { 2 }))
 }
 
-/// Whether some entry of a vector is a gap: if none is, each is one position.
+/// True if some entry of a vector is a gap. Otherwise each entry is one position.
 fn has_gap(level: Level, units: &[AtomicU16]) -> bool {
     let mut found = false;
     // Tokens of two units may begin like a gap.
@@ -124,7 +128,7 @@ fn has_gap(level: Level, units: &[AtomicU16]) -> bool {
     found
 }
 
-/// How many units the first `positions` positions take.
+/// Counts the units that the first `positions` positions take.
 #[cold]
 fn units_of_positions(units: &[AtomicU16], positions: u32) -> usize {
     let (mut at, mut left) = (0, positions);
@@ -145,12 +149,13 @@ pub struct Vectors<'a> {
 }
 
 impl<'a> Vectors<'a> {
-    /// Vectors behind a directory of chunks of `1 << shift` units.
+    /// Makes the vectors behind a directory of chunks of `1 << shift` units.
     pub fn new(region: &'a Region, directory: Span<AtomicU64>, shift: u32) -> Self {
         Vectors { region, directory: region.view(directory), shift }
     }
 
-    /// `len` units from `start`, which lie in one piece; none if there are no such units, as a damaged row may say.
+    /// Returns `len` contiguous units from `start` on. Returns none if they are out of range, as
+    /// for a damaged row.
     pub fn units(&self, start: u32, len: u64) -> &'a [AtomicU16] {
         let units = || {
             let chunk = self.directory.get((start >> self.shift) as usize)?.load(Acquire);
@@ -161,16 +166,17 @@ impl<'a> Vectors<'a> {
         if len == 0 { &[] } else { units().unwrap_or(&[]) }
     }
 
-    /// The units of the document whose vector starts at `start` and has `tokens` tokens.
+    /// Returns the units of the document whose vector starts at `start` and has `tokens` tokens.
     pub fn document(&self, start: u32, tokens: u32, level: Level) -> &'a [AtomicU16] {
-        // How many they are shows when they are looked at: as many as tokens, or up to twice as many.
+        // Only reading them shows their number: one or two per token.
         let most = self.units_up_to(start, tokens as u64 * UNITS_PER_TOKEN_MAX as u64);
         let units = &most[..spirit_kernel::token_units(level, most, tokens as usize)];
-        // A gap is as many positions in two units: with one there are fewer units.
+        // A gap has many positions in two units: with one there are fewer units.
         if has_gap(level, units) { &units[..units_of_positions(units, tokens)] } else { units }
     }
 
-    /// How often the units of `pattern`, whole tokens, occur in such a document; with `any`, once at most. It is read once, where it has no gaps.
+    /// Counts the occurrences of the units of `pattern`, whole tokens, in such a document. With
+    /// `any`, counts at most one. It reads the vector once if there are no gaps.
     pub fn phrase(
         &self,
         (start, tokens): (u32, u32),
@@ -184,7 +190,7 @@ impl<'a> Vectors<'a> {
             (count, last) = (count + 1, unit);
             if any { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         });
-        // With a gap there are fewer units, and behind them another document's.
+        // With a gap there are fewer units, and another document's units follow.
         if count == 0 || !has_gap(level, &most[..last]) {
             return count;
         }
@@ -193,8 +199,9 @@ impl<'a> Vectors<'a> {
         if any { count.min(1) } else { count }
     }
 
-    /// Calls `visit(position, which)` for each position of such a document that has one of some [tokens](units_for), ascending, for as long as
-    /// that goes on; `which` is the first that it is. False if a gap is in the way, behind which positions would be others.
+    /// Calls `visit(position, which)` for each position of such a document that has one of the
+    /// [tokens](units_for) `wanted`, ascending. `which` is the first that matches. Stops when
+    /// `visit` does. Returns false if it met a gap, which shifts the positions behind it.
     pub fn each_of(
         &self,
         (start, tokens): (u32, u32),
@@ -206,7 +213,7 @@ impl<'a> Vectors<'a> {
         spirit_kernel::each_of_tokens(level, most, tokens as usize, wanted, visit)
     }
 
-    /// Units from `start` on, `len` of them or as many as the region has.
+    /// Returns `len` units from `start` on, or as many as the region has.
     fn units_up_to(&self, start: u32, len: u64) -> &'a [AtomicU16] {
         let units = || {
             let chunk = self.directory.get((start >> self.shift) as usize)?.load(Acquire);
@@ -217,18 +224,19 @@ impl<'a> Vectors<'a> {
         if len == 0 { &[] } else { units().unwrap_or(&[]) }
     }
 
-    /// The ordinals at the `tokens` positions of the document whose vector starts at `start`; `None` is a hole.
+    /// Yields the ordinals at the `tokens` positions of the document whose vector starts at
+    /// `start`; `None` is a hole.
     pub fn ordinals(&self, start: u32, tokens: u32) -> Ordinals<'a> {
         Ordinals { entries: self.entries(start, tokens), holes: 0 }
     }
 
-    /// The entries of that vector.
+    /// Yields the entries of that vector.
     pub fn entries(&self, start: u32, tokens: u32) -> Entries<'a> {
-        // How many units there are is known only by reading them; each is read when its token is asked for.
+        // Only reading the units shows their number. Each is read when its token is asked for.
         Entries { vectors: *self, at: start, left: tokens }
     }
 
-    /// The bytes of a stored key: `len` bytes from `unit`, two a unit.
+    /// Yields the bytes of a stored key: `len` bytes from `unit`, two a unit.
     pub fn bytes(&self, unit: u32, len: usize) -> impl Iterator<Item = u8> + use<'a> {
         let units = self.units(unit, len.div_ceil(2) as u64);
         let unit = move |i: usize| units.get(i).map_or(0, |unit| unit.load(Relaxed));
@@ -236,17 +244,18 @@ impl<'a> Vectors<'a> {
     }
 }
 
-/// Iterator over what a document's vector has.
+/// An iterator over the entries of a document's vector.
 #[derive(Clone)]
 pub struct Entries<'a> {
     vectors: Vectors<'a>,
     at: u32,
-    /// Positions that are left.
+    /// Number of positions that are left.
     left: u32,
 }
 
 impl Entries<'_> {
-    /// Reads the next unit; `None` past the last one. A damaged row may claim billions of tokens.
+    /// Reads the next unit, or returns `None` past the last one. A damaged row may claim billions
+    /// of tokens.
     fn unit(&mut self) -> Option<u16> {
         let unit = self.vectors.units(self.at, 1).first()?.load(Relaxed);
         self.at = self.at.wrapping_add(1);
@@ -269,11 +278,11 @@ impl Iterator for Entries<'_> {
     }
 }
 
-/// Iterator over a document's ordinals.
+/// An iterator over a document's ordinals.
 #[derive(Clone)]
 pub struct Ordinals<'a> {
     entries: Entries<'a>,
-    /// Holes that are left of a gap.
+    /// Number of holes that are left of a gap.
     holes: u32,
 }
 

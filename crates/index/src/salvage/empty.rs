@@ -1,5 +1,5 @@
-//! A segment without rows, in the place of one that is lost: positions have no gaps, and what its slot says of sequence numbers, row
-//! numbers and the log holds for all segments before it.
+//! A segment without rows, in the place of a lost one. Positions have no gaps. The sequence
+//! numbers, row numbers and log position in its slot hold for all segments before it.
 
 use spirit_door::Site;
 
@@ -16,14 +16,15 @@ const LINE_BYTES: u64 = 64;
 const TABLE_BYTES: u64 = (SECTIONS * SECTION_WORDS * 8) as u64;
 
 impl Salvage<'_> {
-    /// True if its block has room for a segment without rows, as every sound one has: its directories are as long.
+    /// True if its block has room for a segment without rows. Each sound block has: its directories
+    /// have this size too.
     pub(super) fn can_be_emptied(&self, entry: &Entry) -> bool {
         let each = Kind::ALL.map(|kind| self.empty_bytes(kind, entry).next_multiple_of(LINE_BYTES));
         let bytes = TABLE_BYTES.next_multiple_of(LINE_BYTES) + each.iter().sum::<u64>();
         entry.long_start.is_multiple_of(LINE_BYTES) && entry.long_bytes >= bytes
     }
 
-    /// Empties the segment that `entry` is of, which [can be](Self::can_be_emptied).
+    /// Empties the segment of `entry`, which [can be](Self::can_be_emptied) emptied.
     pub(super) fn empty(&self, position: Position, entry: &Entry) {
         let (mut at, mut sections) = (entry.long_start + TABLE_BYTES, Sections::default());
         for kind in Kind::ALL {
@@ -81,7 +82,8 @@ impl Salvage<'_> {
         self.door.write(Site::BodyWords, self.region, section.start, &bytes);
     }
 
-    /// The numbers that count for others stay, but for the rows, of which there are none from the last one on.
+    /// Returns the entry of the emptied segment. Numbers that count for other segments stay. Its
+    /// rows are empty and begin behind its last row.
     fn without_rows(entry: &Entry, table: &[u64]) -> Entry {
         Entry {
             base_row: entry.row_end,

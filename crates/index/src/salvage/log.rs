@@ -1,4 +1,5 @@
-//! The log: all whole records in it that no segment has, written one behind the other, so that a start reads on where one was damaged.
+//! Salvage of the log: all whole records that no segment contains are written one behind the other.
+//! So a start reads past damaged ones.
 
 use std::ops::Range;
 
@@ -11,15 +12,16 @@ use crate::log::log_reader::{LogReader, Record};
 use crate::log::{GroupEnd, HEADER_BYTES, LogSpace, LogWriter, LoggedOperation, RecordKind};
 use crate::salvage::Salvage;
 
-/// The groups that are known to be complete: the first executor's log says which are.
+/// The groups that are known to be complete, by the first executor's log.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Groups {
-    /// The number of the last one whose offset is there; none in the first executor's own log.
+    /// The number of the last group whose offset is known; `None` in the first executor's own log.
     pub last: Option<u64>,
 }
 
 impl Salvage<'_> {
-    /// Leaves the whole records that `admits` their documents' fields. Says what is known of groups then.
+    /// Keeps the whole records whose documents' fields `admits` accepts. Returns the groups that
+    /// are known to be complete.
     pub fn log(&mut self, groups: Groups, admits: &dyn Fn(&[u8]) -> bool) -> Groups {
         let Some(logged) = self.logged else { return groups };
         let (start, bytes) = self.layout.log;
@@ -112,7 +114,7 @@ impl Salvage<'_> {
         }
     }
 
-    /// Writes the log anew.
+    /// Writes the log again from `from` on.
     fn write_log(&mut self, space: LogSpace, from: u64, incarnation: u32, records: &[Record]) {
         let zeros = [0; 512];
         for at in (space.start..space.start + space.bytes).step_by(zeros.len() * 8) {
@@ -137,11 +139,11 @@ impl Salvage<'_> {
     }
 }
 
-/// The records that follow each other so far.
+/// The records that are kept so far.
 struct Kept {
-    /// Where the next one begins.
+    /// Position of the next record.
     next: u64,
-    /// The incarnation that wrote the last one.
+    /// The incarnation that wrote the last record.
     incarnation: u32,
     /// One past the last sequence number.
     sequence: u64,
@@ -154,8 +156,9 @@ impl Kept {
         Kept { next, incarnation: 0, sequence: 0, records: Vec::new(), first_group }
     }
 
-    /// True if a whole record never counted. A start before may have left it. The first one of a lap is begun together with the one that
-    /// fills up the lap before, so after a cut it may be whole alone.
+    /// True if a whole record never counted. An earlier start may have left it. The first record of
+    /// a lap is begun together with the filler of the lap before. So after a cut it may be whole
+    /// alone.
     fn is_left_over(&self, space: &LogSpace, record: &Record, is_last: bool) -> bool {
         let begins_lap = record.position.is_multiple_of(space.bytes);
         record.position < self.next
@@ -163,13 +166,14 @@ impl Kept {
             || (is_last && begins_lap && !self.is_next(space, record.position))
     }
 
-    /// True if a record at `position` is the one behind the last: at the end of a lap there may be a gap that is too short for a header.
+    /// True if a record at `position` is the next one. At the end of a lap there may be a gap that
+    /// is too short for a header.
     fn is_next(&self, space: &LogSpace, position: u64) -> bool {
         let left = space.left(self.next);
         position == self.next || (left < HEADER_BYTES && position == self.next + left)
     }
 
-    /// Why a whole record does not count, if it does not.
+    /// Returns the reason why a whole record does not count, if it does not.
     fn refuses(&self, record: &Record, admits: &dyn Fn(&[u8]) -> bool) -> Option<&'static str> {
         let header = record.header;
         if header.kind == RecordKind::Cancel {

@@ -1,4 +1,4 @@
-//! Segments: which there are, which are whole, and what takes the place of the others.
+//! Salvage of segments: finds them, keeps the whole ones, and replaces the others.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -20,11 +20,11 @@ use crate::ground::section::Sections;
 use crate::ground::slot::{Entry, Mark, Slots};
 use crate::salvage::Salvage;
 
-/// Why older segments go with one that is lost: they follow each other without a gap.
+/// The reason why segments older than a lost one are lost too: segments have no gaps.
 const OLDER: &str =
     "the slot of a newer segment is damaged, so nothing says where this one belongs";
 
-/// Takes bytes and keeps none.
+/// An output that discards all bytes.
 struct Nowhere;
 
 impl io::Write for Nowhere {
@@ -48,9 +48,11 @@ impl<'a> Salvage<'a> {
         Slots::new(self.region, &self.layout)
     }
 
-    /// Leaves segments that are whole, without a gap, and empty ones among them. `check_more` adds what else is wrong with one.
+    /// Leaves whole segments without a gap, with empty ones among them. `check_more` adds further
+    /// findings about a segment.
     pub fn segments(&mut self, check_more: &dyn Fn(&mut Checked)) {
         let is_mended = self.mend_marks();
+        // Each round clears a mark, so that the loop ends.
         while let Some(newest) = self.newest_without_slot() {
             let why = "its slot is damaged";
             let at = self.slots().place(newest);
@@ -74,8 +76,9 @@ impl<'a> Salvage<'a> {
         self.door.write_words(Site::Mark, self.region, at, &[0]);
     }
 
-    /// Replaces damaged marks. A segment whose mark is damaged counts as live if the segments on both sides are live, or if
-    /// it is the newest one and whole; the oldest may have been dropped. Returns true if a mark was damaged.
+    /// Replaces damaged marks. A segment with a damaged mark counts as live if the segments on both
+    /// sides are live. It also does if it is the newest one and whole. The oldest may have been
+    /// dropped. Returns true if a mark was damaged.
     fn mend_marks(&mut self) -> bool {
         let slots = self.slots();
         let damaged =
@@ -101,8 +104,9 @@ impl<'a> Salvage<'a> {
         is_between || (is_newest && [State::Engraved, State::Merged].into_iter().any(is_whole))
     }
 
-    /// Marks a segment as merged if the dictionary has its terms: only the newest segment of a merged run is marked so, and that
-    /// mark may be lost. The restored part merges such segments anew.
+    /// Marks a segment as merged if the dictionary has its terms. Only the newest segment of a
+    /// merged run has this mark, and the mark may be lost. The restored part merges such segments
+    /// again.
     fn mend_run(&self, position: Position, check_more: &dyn Fn(&mut Checked)) {
         let slots = self.slots();
         let is_marked = slots.state(position) == Ok(Some(State::Merged));
@@ -120,7 +124,7 @@ impl<'a> Salvage<'a> {
         Sections::of(self.region, &self.entry(position)?).ok()
     }
 
-    /// The position that the slot at `index` says it is of, whatever its mark says.
+    /// Returns the position in the slot at `index`, for any state of its mark.
     fn position_in(&self, index: u64) -> Option<Position> {
         let slots = self.slots();
         let first = slots.place(0) + index * SLOT_BYTES;
@@ -129,13 +133,13 @@ impl<'a> Salvage<'a> {
         slots.entry(position).is_ok().then_some(position)
     }
 
-    /// The newest segment that ever was, if its slot says nothing.
+    /// Returns the newest segment that ever was, if its slot is damaged.
     fn newest_without_slot(&self) -> Option<Position> {
         let newest = self.marks().map(|(position, _)| position).max()?;
         self.entry(newest).is_none().then_some(newest)
     }
 
-    /// The entry of a slot, if it is sound.
+    /// Returns the entry of a slot, if it is sound.
     pub(super) fn entry(&self, position: Position) -> Option<Entry> {
         let entry = self.slots().entry(position).ok()?;
         shape::check_numbers(&self.geometry, &entry).ok()?;
@@ -143,7 +147,7 @@ impl<'a> Salvage<'a> {
         self.can_be_emptied(&entry).then_some(entry)
     }
 
-    /// All positions that are marked, and whether they live.
+    /// Yields all marked positions, with true for those that live.
     pub(super) fn marks(&self) -> impl Iterator<Item = (Position, bool)> {
         let slots = self.slots();
         (0..slots.count()).filter_map(move |index| match slots.mark(index).ok()? {
@@ -153,7 +157,7 @@ impl<'a> Salvage<'a> {
         })
     }
 
-    /// The segments that live, newest first.
+    /// Returns the live segments, newest first.
     fn live(&self) -> Vec<Position> {
         let live = self.marks().filter(|(_, lives)| *lives).map(|(position, _)| position);
         let mut live: Vec<Position> = live.collect();
@@ -161,7 +165,7 @@ impl<'a> Salvage<'a> {
         live
     }
 
-    /// Retires what is older than a segment that is missing, or whose slot says nothing.
+    /// Retires segments older than one that is missing or has a damaged slot.
     fn drop_behind_gap(&mut self) {
         let newest = self.marks().map(|(position, _)| position).max();
         let mut expected = newest;
@@ -183,13 +187,13 @@ impl<'a> Salvage<'a> {
         entry.rows.saturating_sub(self.slots().dead(position).unwrap_or(0).into())
     }
 
-    /// True if the segment is what was engraved, and can be copied.
+    /// Checks that the segment is as it was engraved, and can be copied.
     fn prove(&self, position: Position, check_more: &dyn Fn(&mut Checked)) -> Result<(), Corrupt> {
         let state = self.slots().state(position)?.unwrap_or(State::Engraved);
         let mut checked = self.part().check_live(position, state);
         check_more(&mut checked);
         if let Some(dead) = self.dead_rows(&checked.findings, position) {
-            // How many are dead is counted again from their stamps when they are copied.
+            // The copy counts dead rows again from their stamps.
             checked.findings.retain(|finding| finding.at != dead);
         }
         if let Some(finding) = checked.findings.into_iter().next() {
@@ -208,7 +212,7 @@ impl<'a> Salvage<'a> {
         }
     }
 
-    /// Where the count of a segment's dead rows is, if that is among what is wrong.
+    /// Returns the place of the count of a segment's dead rows, if it is among the findings.
     fn dead_rows(&self, findings: &[Corrupt], position: Position) -> Option<u64> {
         let at = self.slots().dead(position).err()?.at;
         findings.iter().any(|finding| finding.at == at).then_some(at)

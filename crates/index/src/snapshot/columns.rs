@@ -1,4 +1,4 @@
-//! The columns of a segment, and the terms that their values name.
+//! The columns of a segment.
 
 use crate::column::{Column, Columns};
 use crate::ground::term::FieldId;
@@ -6,18 +6,19 @@ use crate::ground::values::ValueKind;
 use crate::snapshot::Segment;
 
 impl<'a> Segment<'a> {
-    /// The column of a field whose values are of this kind. For segments within the window only: fresh ones have [values](Self::values).
+    /// Returns the column of a field whose values are of this kind. For segments within the window
+    /// only: fresh ones have [values](Self::values).
     #[inline]
     pub fn column(&self, field: FieldId, kind: ValueKind) -> Option<Column<'a>> {
         self.all_columns()?.of_field(field).filter(|column| column.kind() == kind)
     }
 
-    /// All its columns, by field. For segments within the window only.
+    /// Yields all its columns, by field. For segments within the window only.
     pub fn columns(&self) -> impl Iterator<Item = Column<'a>> + use<'a> {
         self.all_columns().into_iter().flat_map(Columns::iter)
     }
 
-    /// What one word leads to, whichever copy that is in.
+    /// Returns its columns. One word leads to one copy of all.
     pub(crate) fn all_columns(&self) -> Option<Columns<'a>> {
         let at = self.descriptor.columns();
         (at != 0).then(|| Columns::at(self.memory.region(), at))

@@ -1,4 +1,4 @@
-//! Deaths of rows: in every copy that there is of a row.
+//! Deaths of rows, in every copy of a row.
 
 use spirit_door::Site;
 
@@ -9,9 +9,10 @@ use crate::rows::stamps::Stamps;
 use crate::snapshot::Segment;
 
 impl Memory {
-    /// Kills a row by the operation that is row `by` of the executor, in every copy that there is of it; takes effect when
-    /// that operation becomes visible. Its record is durable. Ingest role only, with the key lock held. Says whether a copy
-    /// in the second tier was stamped: then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
+    /// Kills a row in every copy of it, by the operation that is row `by` of the executor. The
+    /// death takes effect when that operation becomes visible. The operation's record is durable.
+    /// Ingest role only, with the key lock held. Returns true if it stamped a copy in the second
+    /// tier. Then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
     pub fn kill(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
         let (descriptor, rows) = (segment.descriptor(), segment.row_table());
         let by = by - segment.base_row();
@@ -29,8 +30,8 @@ impl Memory {
         true
     }
 
-    /// Waits until deaths that were stamped in the second tier are durable: their record may be trimmed by another thread
-    /// as soon as their segment is engraved.
+    /// Waits until deaths stamped in the second tier are durable. Another thread may trim their
+    /// record as soon as their segment is engraved.
     pub fn fence_deaths(&self) {
         if let Some(nvm) = self.nvm() {
             nvm.door().fence(Site::StampFence, self.region());

@@ -1,4 +1,4 @@
-//! In how many documents a term is, as a snapshot sees it.
+//! Document frequencies of terms in a snapshot.
 
 use crate::form::older::{FindOlder, OlderEntries};
 use crate::ground::term::Term;
@@ -6,11 +6,13 @@ use crate::memory::descriptor::Window;
 use crate::snapshot::{Segment, Snapshot};
 
 impl Snapshot<'_> {
-    /// Documents that have a term, in all rows that the snapshot sees: like its [statistics](Self::statistics), this counts
-    /// those that died as long as their rows are there. It also counts those that broke off or were given up, which statistics do
-    /// not: so in a collection of next to nothing it may be higher than the number of documents.
+    /// Returns the number of documents that contain a term, in all rows that the snapshot sees.
+    /// Like its [statistics](Self::statistics), it counts dead documents while their rows are
+    /// there. It also counts documents that were broken off or given up, which statistics do not.
+    /// So in a tiny collection it may exceed the number of documents.
     ///
-    /// Registered segments that the DRAM dictionary covers take one look-up for all, others a step each along the term's nodes.
+    /// Registered segments that the DRAM dictionary covers take one look-up together. Each other
+    /// segment takes a step along the term's nodes.
     pub fn document_frequency(&self, term: Term<'_>, hash: u64) -> u64 {
         let fresh = self.fresh().map(|segment| segment.fresh_frequency(term, hash) as u64);
         fresh.sum::<u64>() + self.covered_frequency(term, hash) + self.older_frequency(term, hash)
@@ -23,7 +25,7 @@ impl Snapshot<'_> {
         if !self.has_versions() {
             return all;
         }
-        // None that is skipped is behind the version that was built last.
+        // No skipped entry is behind the version that was built last.
         let last = self.superseded.new.position();
         let older = entries.iter().take_while(|entry| entry.segment.position() <= last);
         let skipped = older.filter(|entry| self.skips(entry.segment));
@@ -43,7 +45,8 @@ impl Snapshot<'_> {
 }
 
 impl Segment<'_> {
-    /// The same in a segment that is fresh for the snapshot, which may have newer postings by now.
+    /// Like [`Snapshot::document_frequency`], but in one segment that is fresh for the snapshot.
+    /// The segment may have newer postings by now.
     pub fn fresh_frequency(&self, term: Term<'_>, hash: u64) -> u32 {
         let extent = self.extent();
         let list = extent.find(term, hash).map(|ordinal| extent.record(ordinal).list());

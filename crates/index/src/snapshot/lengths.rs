@@ -1,4 +1,4 @@
-//! How long documents are, and how many there are, as a snapshot sees it.
+//! The number of documents and their lengths, in a snapshot.
 
 use crate::column::Column;
 use crate::fresh::field_lengths::FreshLengths;
@@ -9,14 +9,16 @@ use crate::rows::lengths::{LENGTH_MAX, LengthArray, RunningCounts, Statistics};
 use crate::snapshot::{Segment, Snapshot};
 
 impl Snapshot<'_> {
-    /// Documents that have a text, and its kept tokens, in all rows that the snapshot sees, those that died among them. Whatever the number of
-    /// segments, this reads two descriptors and a word of each fresh segment.
+    /// Returns the number of documents with a text, and their kept tokens, in all rows that the
+    /// snapshot sees. Dead documents count too. For any number of segments, this reads two
+    /// descriptors and a word of each fresh segment.
     pub fn statistics(&self) -> Statistics {
         let fresh = self.fresh().map(|segment| segment.statistics(segment.rows()));
         fresh.fold(self.registered_statistics(), |sum, of_segment| sum + of_segment)
     }
 
-    /// The same of a field of text. This reads a column's entry of each registered segment.
+    /// Like [`statistics`](Self::statistics), but of a field of text. This reads a column's entry
+    /// of each registered segment.
     pub fn field_statistics(&self, field: FieldId) -> Statistics {
         if field == FieldId::TEXT {
             return self.statistics();
@@ -29,8 +31,9 @@ impl Snapshot<'_> {
         fresh.chain(registered).fold(Statistics::default(), |sum, of_segment| sum + of_segment)
     }
 
-    /// What [all fields together](Self::statistics) have in registered segments. Both versions of a rewritten segment's position have one running total, so the
-    /// first segment is the only one of which it matters which version is seen.
+    /// Returns the part of [`statistics`](Self::statistics) in registered segments. Both versions
+    /// of a rewritten segment's position have one running total. So only of the first segment it
+    /// matters which version is seen.
     fn registered_statistics(&self) -> Statistics {
         let window = self.window;
         if window.oldest >= window.end {
@@ -45,8 +48,9 @@ impl Snapshot<'_> {
 }
 
 impl<'a> Segment<'a> {
-    /// The lengths of its documents, saturated at [`LENGTH_MAX`], the newest first: that of rank `r` is at `r` less the
-    /// [base rank](crate::memory::flushed::Flushed::base_rank). None while the segment is fresh.
+    /// Returns the lengths of its documents, saturated at [`LENGTH_MAX`], newest first. The length
+    /// of rank `r` is at `r` less the [base rank](crate::memory::flushed::Flushed::base_rank).
+    /// Returns `None` while the segment is fresh.
     #[inline]
     pub fn lengths(&self) -> Option<LengthArray<'a>> {
         match self.descriptor.lengths() {
@@ -55,7 +59,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// The same of a field.
+    /// Like [`lengths`](Self::lengths), but of a field.
     #[inline]
     pub fn lengths_of(&self, field: FieldId) -> Option<LengthArray<'a>> {
         if field == FieldId::TEXT { self.lengths() } else { self.lengths_apart(field) }
@@ -67,7 +71,8 @@ impl<'a> Segment<'a> {
         Some(lengths.unwrap_or(LengthArray::ones(rows)))
     }
 
-    /// How many tokens of a document's field were kept, saturated at [`LENGTH_MAX`]. The snapshot sees the row.
+    /// Returns the number of kept tokens of a document's field, saturated at [`LENGTH_MAX`]. The
+    /// snapshot sees the row.
     #[inline]
     pub fn length_of(&self, field: FieldId, local: u32) -> u32 {
         if field == FieldId::TEXT {
@@ -82,7 +87,8 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// Documents and kept tokens of a field in the rows that the snapshot sees. For segments of [`Snapshot::fresh`] only.
+    /// Returns documents and kept tokens of a field in the rows that the snapshot sees. For
+    /// segments of [`Snapshot::fresh`] only.
     fn fresh_statistics(&self, field: FieldId) -> Statistics {
         self.fresh_lengths().of_first(self.rows(), field)
     }
@@ -92,7 +98,7 @@ impl<'a> Segment<'a> {
         FreshLengths::new(region, geometry, self.descriptor.records(), self.extent())
     }
 
-    /// How many tokens of a document's text were kept. The snapshot sees the row.
+    /// Returns the number of kept tokens of a document's text. The snapshot sees the row.
     #[inline]
     pub fn length(&self, local: u32) -> u32 {
         let Some(lengths) = self.lengths() else {
@@ -105,8 +111,8 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// The exact length of a document that is as long as the array can say, or longer. Where lists are packed holes are counted, and all
-    /// fields.
+    /// Returns the length of a document whose entry in the array is saturated. It is exact, except
+    /// that packed segments with positions count holes and the tokens of all fields too.
     #[cold]
     fn long_length(&self, local: u32) -> u32 {
         let has_vectors = self.memory.geometry().settings.positions;
@@ -118,7 +124,7 @@ impl<'a> Segment<'a> {
         kept.saturating_sub(self.kept_apart(local))
     }
 
-    /// How many terms a document has that are not of its text.
+    /// Returns the number of terms of a document that are not of its text.
     fn kept_apart(&self, local: u32) -> u32 {
         let of_column = |column: Column<'_>| match column.kind() {
             ValueKind::Text => column.first(rank_of(local)).unwrap_or(0) as u32,
@@ -128,11 +134,11 @@ impl<'a> Segment<'a> {
         self.columns().map(of_column).sum()
     }
 
-    /// Documents and kept tokens in its first `rows` rows, which the snapshot sees; of a segment that is registered in all of
-    /// them, since every snapshot of it does.
+    /// Returns documents and kept tokens in its first `rows` rows, which the snapshot sees. For a
+    /// registered segment it counts all rows, since every snapshot of it sees all.
     pub fn statistics(&self, rows: u32) -> Statistics {
-        // One that is flushed meanwhile may have more rows than the snapshot sees. Anyone who finds its lengths finds what it
-        // was said to have before.
+        // A segment that is flushed meanwhile may have more rows than the snapshot sees. Its row
+        // count and statistics were stored before its lengths.
         let is_whole = self.descriptor.lengths() != 0 && rows as u64 >= self.descriptor.rows();
         match self.running_counts() {
             Some(counts) if !is_whole => counts.of_first(rows),
@@ -140,7 +146,7 @@ impl<'a> Segment<'a> {
         }
     }
 
-    /// The running counts of its rows, if it is fresh or was so when it was first seen.
+    /// Returns the running counts of its rows, if it is fresh or was so when it was first seen.
     pub fn running_counts(&self) -> Option<RunningCounts<'a>> {
         let (memory, directory) = (self.memory, self.descriptor.counts());
         (directory != 0).then(|| RunningCounts::new(memory.region(), memory.geometry(), directory))

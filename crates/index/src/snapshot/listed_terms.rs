@@ -1,4 +1,5 @@
-//! The terms of a segment as its order lists them: by numbers that lead to the DRAM dictionary, or to nodes once it is engraved raw.
+//! The terms of a segment in their stored order. Their numbers lead to the DRAM dictionary, or to
+//! nodes once the segment is engraved raw.
 
 use std::cmp::Ordering;
 use std::sync::atomic::AtomicU32;
@@ -16,7 +17,7 @@ use crate::snapshot::ordered_term::OrderedTerm;
 use crate::terms::dictionary::{Dictionary, TermId};
 use crate::terms::term_order::{Leads, PREFIX_BYTES, TermOrder, of_prefix, prefix};
 
-/// Goes through them.
+/// A cursor over the terms.
 #[derive(Clone, Copy)]
 pub(super) struct ListedTerms<'a> {
     order: TermOrder<'a>,
@@ -24,7 +25,7 @@ pub(super) struct ListedTerms<'a> {
     next: usize,
 }
 
-/// What terms' numbers lead to.
+/// The target of terms' numbers.
 #[derive(Clone, Copy)]
 enum Source<'a> {
     Flushed {
@@ -40,7 +41,8 @@ enum Source<'a> {
 }
 
 impl<'a> ListedTerms<'a> {
-    /// Those of a segment whose order is at `at`, from the one with these bytes on or where it would be.
+    /// Makes a cursor over a segment whose order is at `at`. It begins at the term with these
+    /// bytes, or where that would be.
     pub(super) fn from(
         segment: &Segment<'a>,
         at: u64,
@@ -58,7 +60,7 @@ impl<'a> ListedTerms<'a> {
     fn find(&self, field: FieldId, bytes: &[u8]) -> usize {
         let mut found = [0; TERM_BYTES_MAX];
         self.order.search(prefix(field, bytes), |number| {
-            // One that cannot be read is taken for the same: it is passed over anyway.
+            // A term that cannot be read is taken for equal: the cursor skips it anyway.
             let len = self.source.write(number, &mut found).map(|(_, len)| len);
             len.map_or(Ordering::Equal, |len| found[..len].cmp(bytes))
         })
@@ -69,7 +71,7 @@ impl<'a> ListedTerms<'a> {
         (self.next < self.order.len()).then(|| of_prefix(self.order.prefix(self.next)))
     }
 
-    /// Passes over all terms whose prefix is that of the next one, or differs from it in the bits of `behind` alone.
+    /// Skips all terms whose prefix equals that of the next one, apart from the bits of `behind`.
     pub(super) fn pass(&mut self, behind: u64) {
         self.next = self.order.behind(self.next, self.order.prefix(self.next) | behind);
     }
@@ -82,7 +84,7 @@ impl<'a> ListedTerms<'a> {
         self.next = place;
     }
 
-    /// The next term.
+    /// Returns the next term and writes its bytes to `out`.
     pub(super) fn next_term(&mut self, out: &mut TermBuffer) -> Option<OrderedTerm> {
         while self.next < self.order.len() {
             let number = self.order.number(self.next);
@@ -117,7 +119,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Writes the bytes of a term, and says of which field they are, and how many.
+    /// Writes the bytes of a term. Returns its field and the number of bytes.
     fn write(&self, number: u32, out: &mut TermBuffer) -> Option<(FieldId, usize)> {
         match self {
             Source::Flushed { dictionary, map, .. } => {
@@ -137,7 +139,8 @@ impl<'a> Source<'a> {
             }
             Source::Engraved { nodes, lists } => {
                 let node = nodes.node(number)?;
-                // As wherever entries come from the second tier: queries go by it without looking again.
+                // Check entries from the second tier here: queries rely on them without another
+                // check.
                 (Some(node.entry()).filter(|entry| lists.hold(*entry))?, node.ordinal)
             }
         };

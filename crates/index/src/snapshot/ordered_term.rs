@@ -1,4 +1,4 @@
-//! A term of a segment, as a walk through its terms gives it.
+//! A term of a segment, as a cursor returns it.
 
 use crate::ground::term::FieldId;
 use crate::terms::entries::Entry;
@@ -8,10 +8,11 @@ use crate::terms::entries::Entry;
 pub struct OrderedTerm {
     /// Its field.
     pub field: FieldId,
-    /// Its bytes.
+    /// Number of its bytes.
     pub len: usize,
-    /// Its list in the segment. Of totals nothing is known.
+    /// Its list in the segment. The total is unknown.
     pub entry: Entry,
-    /// Its ordinal there, which document vectors have; none where terms lead to packed lists.
+    /// Its ordinal in the segment, as document vectors contain it; `None` where terms lead to
+    /// packed lists.
     pub ordinal: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! What packed lists say of a segment's terms: their postings, and where these are in their documents.
+//! Access to a segment's packed lists: the postings of terms, and their positions in documents.
 
 use std::sync::atomic::AtomicU32;
 
@@ -10,14 +10,15 @@ use crate::snapshot::Segment;
 use crate::terms::entries::{ALONE, Entry};
 
 impl<'a> Segment<'a> {
-    /// The packed list that an entry of the segment leads to, if it leads to one.
+    /// Returns the packed list that an entry of the segment leads to, if it leads to one.
     #[inline]
     pub fn packed(&self, entry: Entry) -> Option<PackedList> {
         let at = entry.packed_at()?;
         Some(PackedList::new(self.packed_from(at), entry.postings, self.flushed().base_rank()))
     }
 
-    /// Where an entry's only posting is in its document, if that is the one at `wanted`. The entry [says](Entry::has_positions) it.
+    /// Yields the positions of an entry's only posting in its document, if the posting's rank is
+    /// `wanted`. The entry [has positions](Entry::has_positions).
     pub fn positions_alone(&self, entry: Entry, wanted: u32) -> PositionIter<'a> {
         let at = entry.alone & !ALONE;
         if rank(entry.payload) != wanted {
@@ -30,7 +31,7 @@ impl<'a> Segment<'a> {
         positions.of_last(&[entry.payload])
     }
 
-    /// The words of packed lists from one on.
+    /// Returns the words of packed lists from `at` on.
     fn packed_from(&self, at: u32) -> Span<AtomicU32> {
         let words = self.descriptor.packed_words().saturating_sub(at as u64);
         Span::new(self.descriptor.packed() + at as u64 * 4, words)

@@ -1,4 +1,4 @@
-//! The terms of a segment in order, from anywhere on; and their lists in it.
+//! The terms of a segment in order, from any term on, with their lists in it.
 
 use crate::form::packed_terms;
 use crate::form::shape::Lists;
@@ -11,27 +11,30 @@ use crate::terms::entries::Entry;
 use crate::terms::packed_terms::{PackedTermCursor, PackedTerms};
 use crate::terms::term_order::{PREFIX_BYTES, of_prefix, prefix};
 
-/// Goes through the terms of a segment in the order of fields and bytes. Good for as long as the reader stays pinned.
+/// A cursor over the terms of a segment, in the order of fields and bytes. It is valid while the
+/// reader stays pinned.
 #[derive(Clone, Copy)]
 pub struct TermCursor<'a>(Form<'a>);
 
-/// How a segment has its terms.
+/// The form of a segment's terms.
 #[derive(Clone, Copy)]
 #[expect(clippy::large_enum_variant, reason = "queries do not allocate")]
 enum Form<'a> {
     Listed(ListedTerms<'a>),
-    /// None if they are not what was stored.
+    /// `None` if the terms are not what was stored.
     Packed(Option<PackedTermCursor<'a>>, Lists),
 }
 
 impl<'a> Segment<'a> {
-    /// Its terms that have postings, from the one with these bytes on or where it would be. For segments within the window only;
-    /// the terms of a fresh one are in [its extent](Segment::fresh_ordinals), in no order.
+    /// Returns a cursor over its terms with postings. It begins at the term with these bytes, or
+    /// where that would be. For segments within the window only. The terms of a fresh one are in
+    /// [its extent](Segment::fresh_ordinals), in no order.
     ///
-    /// A segment that is engraved, committed or merged meanwhile says the same from either copy, each of which stays until the
-    /// reader has left: the DRAM dictionary's entries, and the segment's own table, too.
+    /// A segment that is engraved, committed or merged meanwhile has equal terms in either copy.
+    /// Each copy stays until the reader has left. So do the DRAM dictionary's entries and the
+    /// segment's own table.
     pub fn terms_from(&self, field: FieldId, bytes: &[u8]) -> TermCursor<'a> {
-        // The one word that leads to a copy is loaded once.
+        // Load the one word that leads to a copy only once.
         let at = self.descriptor.term_order();
         let Some(packed) = packed_terms_at(at) else {
             return TermCursor(Form::Listed(ListedTerms::from(self, at, field, bytes)));
@@ -41,8 +44,9 @@ impl<'a> Segment<'a> {
         TermCursor(Form::Packed(cursor, Lists::of(self.descriptor)))
     }
 
-    /// The ordinal of a term in the segment, if it is there: what its document vectors have of it. None if the segment is packed by
-    /// now. For segments within the window only.
+    /// Returns the ordinal of a term in the segment, if it is there. Document vectors contain this
+    /// ordinal. Returns `None` if the segment is packed by now. For segments within the window
+    /// only.
     pub fn ordinal_of(&self, field: FieldId, bytes: &[u8]) -> Option<u32> {
         let mut found = [0; TERM_BYTES_MAX];
         let Form::Listed(mut terms) = self.terms_from(field, bytes).0 else { return None };
@@ -50,8 +54,9 @@ impl<'a> Segment<'a> {
         term.ordinal.filter(|_| term.field == field && found[..term.len] == *bytes)
     }
 
-    /// The entry of a term from which its positions are known, if the segment is packed. For an entry that was found before
-    /// readers were led to the packed lists, and for segments within the window only.
+    /// Returns the entry of a term that leads to its positions, if the segment is packed. For an
+    /// entry that was found before readers were led to the packed lists. For segments within the
+    /// window only.
     pub fn packed_entry(&self, field: FieldId, bytes: &[u8]) -> Option<Entry> {
         let terms = packed_terms::of_descriptor(self.memory.region(), self.descriptor)?;
         let entry = terms.find(field, bytes)?;
@@ -59,7 +64,7 @@ impl<'a> Segment<'a> {
         Some(entry).filter(|entry| lists.hold(*entry) && entry.has_positions())
     }
 
-    /// Whether its terms lead to packed lists by now. For segments within the window only.
+    /// True if its terms lead to packed lists by now. For segments within the window only.
     #[inline]
     pub fn is_packed(&self) -> bool {
         packed_terms_at(self.descriptor.term_order()).is_some()
@@ -67,7 +72,8 @@ impl<'a> Segment<'a> {
 }
 
 impl TermCursor<'_> {
-    /// The field of the next term and its first bytes, filled up with zeros. None if there are no more.
+    /// Returns the field of the next term and its first bytes, filled up with zeros. Returns `None`
+    /// at the end.
     #[inline]
     pub fn begins(&self) -> Option<(FieldId, [u8; PREFIX_BYTES])> {
         match &self.0 {
@@ -79,7 +85,8 @@ impl TermCursor<'_> {
         }
     }
 
-    /// Passes over all terms that begin with the same `count` bytes as the next one, of [those known](Self::begins).
+    /// Skips all terms that begin with the `count` first bytes of the next one. `count` is limited
+    /// to the [known bytes](Self::begins).
     pub fn pass(&mut self, count: usize) {
         let behind = u64::MAX.checked_shr(8 * (1 + count as u32)).unwrap_or(0);
         match &mut self.0 {
@@ -92,7 +99,8 @@ impl TermCursor<'_> {
         }
     }
 
-    /// The place of the next term in the order: what a [column](crate::column::Column) of keywords has of it.
+    /// Returns the place of the next term in the order. A [column](crate::column::Column) of
+    /// keywords has these places as values.
     pub fn place(&self) -> u64 {
         match &self.0 {
             Form::Listed(terms) => terms.place() as u64,
@@ -110,8 +118,8 @@ impl TermCursor<'_> {
         }
     }
 
-    /// The next term, whose bytes are written to the front of `out`; none if there are no more. What is not what was stored is
-    /// passed over.
+    /// Returns the next term and writes its bytes to the front of `out`. Returns `None` at the end.
+    /// Skips terms that are not what was stored.
     pub fn next_term(&mut self, out: &mut TermBuffer) -> Option<OrderedTerm> {
         match &mut self.0 {
             Form::Listed(terms) => terms.next_term(out),
@@ -130,7 +138,7 @@ fn next_packed(
         let len = bytes.len();
         out[..len].copy_from_slice(bytes);
         terms.advance();
-        // As wherever entries come from the second tier: queries go by it without looking again.
+        // Check entries from the second tier here: queries rely on them without another check.
         if lists.hold(entry) {
             return Some(OrderedTerm { field, len, entry, ordinal: None });
         }

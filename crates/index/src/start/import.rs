@@ -1,6 +1,7 @@
-//! After a start the DRAM dictionary is empty, and filled in the background, while queries read what it does not
-//! [cover](crate::memory::coverage) where it lies. What is imported of a term are its entries in the newest segments, as many as
-//! there is room for beside what is flushed meanwhile. Keys follow.
+//! Import: after a start the DRAM dictionary is empty and is filled in the background. Meanwhile
+//! queries read in the second tier what it does not [cover](crate::memory::coverage). The import
+//! takes each term's entries in the newest segments. It takes as many as there is room for, beside
+//! those of segments that are flushed meanwhile. Keys follow.
 
 use crate::form::merged::Merged;
 use crate::form::older::{OlderAt, OlderEntries};
@@ -17,19 +18,19 @@ use crate::terms::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::terms::entries::Entry;
 use crate::tier::Nvm;
 
-/// Buckets of one step.
+/// Number of buckets of one step.
 const BUCKETS: usize = 256;
-/// Rows of one step.
+/// Number of rows of one step.
 const ROWS: u32 = 4096;
 
-/// Brings to DRAM what the start found, a few terms and rows at a time.
+/// The import of recovered terms and keys to DRAM, in small steps.
 #[derive(Debug, Default)]
 pub struct Importer {
     terms: Terms,
     key_row: u32,
 }
 
-/// How far terms are.
+/// The progress of terms.
 #[derive(Debug, Default)]
 enum Terms {
     #[default]
@@ -39,7 +40,7 @@ enum Terms {
         to: Position,
         next: Next,
     },
-    /// They did not fit. What was entered goes, and then fewer segments are tried.
+    /// The entries did not fit. The import removes those entered, and then tries fewer segments.
     Clearing {
         to: Position,
         cut: Cut,
@@ -47,17 +48,17 @@ enum Terms {
     Done,
 }
 
-/// Which of them come next.
+/// The part of the entries that comes next.
 #[derive(Debug)]
 enum Next {
-    /// Those that links lead to, from this bucket of the merged dictionary on.
+    /// Entries that links lead to, from this hash's bucket of the merged dictionary on.
     Linked(u64),
-    /// Those of segments with packed terms, and once more what the same terms have in others.
+    /// Entries of segments with packed terms, together with all other entries of those terms.
     Packed(PackedImport),
 }
 
 impl Importer {
-    /// Whether there are terms to be brought. The segments that they are of are merged.
+    /// True if there are terms to import. Their segments are merged.
     pub fn has_terms(&self, memory: &Memory) -> bool {
         let coverage = memory.coverage();
         !matches!(self.terms, Terms::Done) && coverage.terms_from() > memory.window().oldest
@@ -79,7 +80,8 @@ impl Importer {
         self.terms = next;
     }
 
-    /// Brings no more terms: there is other use for the room. Says whether some were entered that do not count.
+    /// Stops the import of terms, because their room is needed. Returns true if some entries were
+    /// entered that do not count.
     pub fn stop_terms(&mut self, memory: &Memory) -> bool {
         let coverage = memory.coverage();
         coverage.set_terms_floor(coverage.terms_from());
@@ -87,10 +89,13 @@ impl Importer {
         matches!(state, Terms::Entering { .. } | Terms::Clearing { .. })
     }
 
-    /// The next rows whose keys are to be entered, of the newest segment whose keys are not: the segment and its rows. None if all are
-    /// from `oldest` on, which is retained. The caller holds the key lock, and no key has left the table.
+    /// Returns the next rows whose keys are to be entered, as a segment and its rows. They are of
+    /// the newest segment whose keys are missing. Returns `None` if all keys from `oldest` on, the
+    /// oldest retained segment, are there. The caller holds the key lock, and no key has left the
+    /// table.
     pub fn rows(&mut self, memory: &Memory, oldest: Position) -> Option<(SegmentId, u32, u32)> {
         let coverage = memory.coverage();
+        // Each round returns or moves `keys_from` down by one, so that the loop ends at `oldest`.
         while coverage.keys_from() > oldest {
             let position = coverage.keys_from() - 1;
             let segment = Snapshot::of_role(memory, u64::MAX).segment(position)?;
@@ -105,7 +110,7 @@ impl Importer {
         None
     }
 
-    /// The row `local` of the segment that was given last found no place: it comes next.
+    /// Notes that row `local` of the last segment returned found no place. It comes next.
     pub fn again_from(&mut self, local: u32) {
         self.key_row = local;
     }
@@ -126,7 +131,8 @@ fn enter(memory: &Memory, nvm: &Nvm, to: Position, next: Next) -> Terms {
     damage::clear();
     let entered = enter_next(memory, nvm, Window { oldest: to, end: from }, next);
     if damage::is_any() {
-        // Terms may be missing: queries go on reading where they lie, and find the damage themselves.
+        // Terms may be missing. Queries go on reading in the second tier, and find the damage
+        // themselves.
         coverage.set_terms_floor(from);
         return Terms::Clearing { to: from, cut: Cut::new(from) };
     }
@@ -143,7 +149,7 @@ fn enter(memory: &Memory, nvm: &Nvm, to: Position, next: Next) -> Terms {
     }
 }
 
-/// The same; returns what comes next, if anything does.
+/// Enters some terms into `part`. Returns the next step, if there is one.
 fn enter_next(
     memory: &Memory,
     nvm: &Nvm,
@@ -154,7 +160,7 @@ fn enter_next(
     let mut writer = memory.dictionary();
     match next {
         Next::Linked(hash) => {
-            // There may be more buckets than the last time.
+            // There may be more buckets than in the last step.
             let merged = Merged::new(memory.region(), nvm.layout());
             let bucket = merged.bucket(hash);
             let end = merged.buckets().min(bucket + BUCKETS);

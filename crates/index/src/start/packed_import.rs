@@ -1,5 +1,5 @@
-//! Entries of segments with packed terms on their way to the DRAM dictionary: those terms are gone through in their order, of all
-//! segments at once, so that each term gets all of its entries in one step.
+//! Import of entries of segments with packed terms to the DRAM dictionary. It goes through the
+//! terms of all segments at once, in their order. So each term gets all of its entries in one step.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -14,19 +14,19 @@ use crate::terms::dictionary_writer::{DictionaryFull, DictionaryWriter};
 use crate::terms::entries::Entry;
 use crate::terms::packed_terms::PackedTermCursor;
 
-/// Terms of one step.
+/// Number of terms of one step.
 const TERMS: usize = 2048;
 
-/// How far packed terms are.
+/// The progress of the import of packed terms.
 #[derive(Debug, Default)]
 pub(crate) struct PackedImport {
-    /// The next step begins with this term: its field and bytes.
+    /// The term that the next step begins with: its field and bytes.
     next: (FieldId, Vec<u8>),
 }
 
 impl PackedImport {
-    /// Enters the next terms of the segments in `part`, which are merged, with all entries that they have there; says whether those
-    /// were the last.
+    /// Enters the next terms of the merged segments in `part`, with all entries that they have
+    /// there. Returns true if those were the last.
     pub(crate) fn enter(
         &mut self,
         memory: &Memory,
@@ -54,7 +54,7 @@ impl PackedImport {
         Ok(false)
     }
 
-    /// The packed terms of each segment that is there yet, from where we are.
+    /// Returns the packed terms of each remaining segment, from the next term on.
     fn sources<'m>(&self, memory: &'m Memory, part: Window) -> BinaryHeap<Source<'m>> {
         let (field, bytes) = &self.next;
         let oldest = part.oldest.max(memory.window().oldest);
@@ -68,7 +68,7 @@ impl PackedImport {
     }
 }
 
-/// Takes the entries of a term, which is the next one, from all that have it.
+/// Takes the entries of the next term from all sources that contain it.
 fn take(
     sources: &mut BinaryHeap<Source<'_>>,
     (field, bytes): &(FieldId, Vec<u8>),
@@ -88,7 +88,7 @@ fn take(
     }
 }
 
-/// Enters a term with its entries in packed segments, and those that links lead to.
+/// Enters a term with its entries in packed segments and those that links lead to.
 fn enter(
     memory: &Memory,
     older: &OlderEntries<'_>,
@@ -110,7 +110,7 @@ fn enter(
     writer.prepend(memory.footing(), term, hash, entries, part.end)
 }
 
-/// The terms of a segment that are left. The one whose next term is first is the greatest.
+/// The remaining terms of a segment. The source whose next term is the lowest is the greatest.
 struct Source<'m>(Box<PackedTermCursor<'m>>);
 
 impl Source<'_> {

@@ -1,6 +1,7 @@
-//! What a start finds in the second tier: the engraved segments, as readers and stages want them. It looks at each
-//! segment's slot, section table and [shape], and at nothing that grows with what is in it; but for the terms of
-//! the few segments that are not merged.
+//! Recovery: a start finds the engraved segments in the second tier and makes them ready for
+//! readers and stages. It reads each segment's slot, section table and [shape], and nothing that
+//! grows with the segment's contents. The terms of the few segments that are not merged are the
+//! exception.
 
 use spirit_door::Site;
 
@@ -14,37 +15,37 @@ use crate::memory::descriptor::Window;
 use crate::memory::expired::Expired;
 use crate::rows::lengths::Statistics;
 
-/// Where an executor goes on.
+/// The state from which an executor continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovered {
     /// The retained segments.
     pub window: Window,
     /// The row number behind the newest segment.
     pub row_end: u64,
-    /// Operations below this sequence number are in segments.
+    /// Upper bound of the sequence numbers in segments, exclusive.
     pub sequence_end: u64,
-    /// Where the log begins that counts.
+    /// Log position of the first record that counts.
     pub log_from: u64,
     /// One past the highest number that a document of the executor took.
     pub documents_end: u64,
-    /// Documents that it accepted.
+    /// Number of documents that the executor accepted.
     pub accepted: u64,
-    /// Of those, documents that were replaced or deleted.
+    /// Number of these that were replaced or deleted.
     pub deleted: u64,
     /// One past the largest number given as an explicit key.
     pub explicit_end: u64,
-    /// When the newest document of a segment arrived.
+    /// Arrival of the newest document of a segment.
     pub arrived_ms: u64,
 }
 
-/// What the marks say.
+/// The contents of the slots' marks.
 #[derive(Default)]
 struct Marks {
     /// The retained segments.
     window: Window,
-    /// One past the last merged one.
+    /// One past the last merged segment.
     merged: Position,
-    /// The newest that ever was.
+    /// The newest segment that ever was.
     newest: Option<Position>,
 }
 
@@ -65,17 +66,18 @@ fn marks(slots: Slots<'_>) -> Result<Marks, Corrupt> {
     let end = newest.map_or(0, |newest| newest + 1);
     let oldest = live.first().map_or(end, |(position, _)| *position);
     let corrupt = |why| Err(Corrupt { what: "segment slots", at: slots.place(oldest), why });
-    // The oldest goes first and the newest comes last, so those that live are all that follow the oldest.
+    // The oldest is retired first and the newest is marked last. So the live segments are
+    // consecutive, up to the newest.
     if live.len() as u32 != end - oldest {
         return corrupt("a segment between others is missing");
     }
-    // The newest one that is marked as merged says so of all older ones.
+    // The newest segment marked as merged implies that all older ones are merged.
     let merged = live.iter().rev().find(|(_, state)| *state == State::Merged);
     let merged = merged.map_or(oldest, |(position, _)| position + 1);
     Ok(Marks { window: Window { oldest, end }, merged, newest })
 }
 
-/// Finds the engraved segments, and lets readers see them. Their terms and keys are
+/// Finds the engraved segments and shows them to readers. Their terms and keys are
 /// [imported](crate::start::import) later.
 pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
     let Some(nvm) = memory.nvm() else { return Ok(Recovered::default()) };
@@ -83,6 +85,7 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
     let Marks { window, merged, newest } = marks(slots)?;
     let mut recovered = Recovered { window, ..Recovered::default() };
     let (mut living, mut is_linked) = (0, false);
+    // Segments are described in ascending order: totals and arrivals accumulate.
     for position in window.oldest..window.end {
         let (entry, sections) = nvm.sections(memory.region(), position)?;
         let is_merged = position < merged;
@@ -119,20 +122,21 @@ pub fn recover(memory: &Memory) -> Result<Recovered, Corrupt> {
     Ok(recovered)
 }
 
-/// Documents that lived when their segment was dropped, after the newest one, which is `newest`, was engraved. Their slots are
-/// there until newer segments take them; damage to one changes a statistic only.
+/// Counts documents that lived when their segment was dropped, after the segment of `newest` was
+/// engraved. Their slots are there until newer segments take them. Damage to one of them changes
+/// only a statistic.
 fn expired_since(slots: Slots<'_>, newest: &Entry, window: Window) -> u64 {
     let oldest = Position::try_from(newest.oldest).unwrap_or(window.oldest);
     let living = |position| {
         let (entry, dead) = (slots.entry(position).ok()?, slots.dead(position).ok()?);
         Some(entry.rows.saturating_sub(dead as u64))
     };
-    // No more than there are slots, whatever the newest says.
+    // At most as many as there are slots, even if the newest entry claims more.
     let first = oldest.max(window.oldest.saturating_sub(slots.count() as Position));
     (first..window.oldest).filter_map(living).sum()
 }
 
-/// Takes the segment's blocks up in the rings.
+/// Takes the segment's blocks in the rings.
 fn restore_blocks(memory: &Memory, at: u64, entry: &Entry, is_merged: bool) -> Result<(), Corrupt> {
     let id = SegmentId(entry.id as u32);
     let blocks = [
@@ -141,7 +145,7 @@ fn restore_blocks(memory: &Memory, at: u64, entry: &Entry, is_merged: bool) -> R
     ];
     // The short-term block of a merged segment has been given back.
     for (partition, start, bytes) in blocks.into_iter().take(if is_merged { 1 } else { 2 }) {
-        // What is longer than the tier is nobody's block.
+        // A block that is longer than the tier cannot be valid.
         if bytes > memory.region().nvm_bytes() || !memory.restore(partition, start, bytes, id) {
             let why = "a block of the segment leaves its partition, or overlaps another's";
             return Err(Corrupt { what: "segment slot", at, why });
@@ -166,7 +170,7 @@ pub(crate) fn describe(
     descriptor.set_extent(0);
     descriptor.set_posting_words(sections.get(Kind::Postings).bytes / 4);
     descriptor.set_packed_words(0);
-    // Nothing leads to vectors if lists are packed.
+    // If lists are packed, no reader follows this word.
     descriptor.set_vector_directory(sections.get(Kind::VectorDirectory).start);
     descriptor.lead_to_lists(0, entry.bitmap_rows > 0);
     descriptor.set_terms(entry.terms);
@@ -180,7 +184,7 @@ pub(crate) fn describe(
     descriptor.set_counts(0);
     let kept = Statistics::from_word(entry.kept);
     descriptor.set_kept(kept);
-    // Segments are described in their order.
+    // Segments are described in ascending order.
     descriptor.set_total(memory.table().total_before(id.position()) + kept);
     descriptor.set_dead(0);
     memory.add_dead(descriptor, dead as u64);
@@ -191,9 +195,10 @@ pub(crate) fn describe(
     memory.table().publish(id, state);
 }
 
-/// Operations that may have killed rows are still in the log. A death that is durable may not be counted yet, so no segment
-/// passes for one without dead rows: neither now nor at a start that does not find those operations any more.
-/// Says how many deaths were counted that may not be.
+/// Counts one death in each segment that has none, while the log has operations that may have
+/// killed rows. A durable death may not be counted yet. So no segment may pass for one without dead
+/// rows. This holds now, and at a start that no longer finds these operations. Returns the number
+/// of deaths counted that may not exist.
 pub fn expect_deaths(memory: &Memory, window: Window) -> u64 {
     let Some(nvm) = memory.nvm() else { return 0 };
     let mut expected = 0;

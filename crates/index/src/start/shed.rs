@@ -1,16 +1,17 @@
-//! Making room in the DRAM dictionary: entries of the oldest merged segments go, since the second tier has them too. Readers
-//! see that first, by the [boundary](crate::memory::coverage).
+//! Shedding: entries of the oldest merged segments leave the DRAM dictionary to make room. The
+//! second tier has them too. Readers learn that first, from the
+//! [boundary](crate::memory::coverage).
 
 use crate::ground::ids::Position;
 use crate::memory::Memory;
 use crate::terms::dictionary::{Dictionary, TermId};
 
-/// Lines of the dictionary's table that one step looks at.
+/// Number of lines of the dictionary's table that one step reads.
 const LINES: u64 = 512;
 /// At least one in `SHARE` entries is shed.
 const SHARE: u64 = 8;
 
-/// Entries before a boundary are being taken out.
+/// The removal of entries before a boundary.
 #[derive(Debug)]
 pub struct Cut {
     boundary: Position,
@@ -18,12 +19,12 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Nobody reads entries of segments before `boundary`.
+    /// Makes the removal of entries of segments before `boundary`. No reader uses them.
     pub(crate) fn new(boundary: Position) -> Cut {
         Cut { boundary, line: 0 }
     }
 
-    /// Takes the next step; says whether it was the last.
+    /// Takes the next step. Returns true if it was the last.
     pub(crate) fn advance(&mut self, memory: &Memory) -> bool {
         let dictionary = Dictionary::new(memory.region(), memory.geometry());
         let mut writer = memory.dictionary();
@@ -39,28 +40,29 @@ impl Cut {
     }
 }
 
-/// Entries being shed.
+/// Entries that are being shed.
 #[derive(Debug)]
 pub struct Shed {
-    /// No reader that pinned before this is left when they go.
+    /// Epoch of the boundary's store. Readers from before must leave before entries go.
     stamp: u64,
     cut: Cut,
 }
 
-/// How a step went.
+/// The outcome of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
     /// Readers have to leave first.
     Waiting,
-    /// There is more.
+    /// More entries are to be removed.
     Cutting,
     /// All is shed.
     Done,
 }
 
 impl Shed {
-    /// Tells readers to find older entries in the second tier. None if there is nothing to be shed. `unfinished`: there are
-    /// entries that do not count. `all`: of all merged segments, not of some of the oldest.
+    /// Leads readers to the second tier for older entries. Returns `None` if there is nothing to
+    /// shed. `unfinished` is true if the dictionary has entries that do not count. `all` sheds
+    /// entries of all merged segments instead of some of the oldest.
     pub fn begin(memory: &Memory, unfinished: bool, all: bool) -> Option<Shed> {
         let from = memory.coverage().terms_from().max(memory.window().oldest);
         let share = if all { 1 } else { SHARE };
@@ -69,7 +71,7 @@ impl Shed {
             return None;
         }
         for position in from..boundary {
-            // Its terms' records may be others' soon.
+            // The records of the segment's terms may soon belong to other terms.
             if let Some((descriptor, _)) = memory.table().get(position) {
                 descriptor.set_term_map(0);
             }
@@ -90,7 +92,8 @@ impl Shed {
     }
 }
 
-/// Behind the oldest merged segments that have one in `share` of all entries from `from` on.
+/// Returns the end of the oldest merged segments that together have one in `share` of all entries
+/// from `from` on.
 fn boundary(memory: &Memory, from: Position, share: u64) -> Position {
     let terms = |position| memory.table().get(position).map_or(0, |(found, _)| found.terms());
     let all: u64 = (from..memory.window().end).map(terms).sum();

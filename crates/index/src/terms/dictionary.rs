@@ -1,19 +1,23 @@
-//! The merged dictionary: from a term to its postings in every flushed segment, one look-up for all of them.
+//! The dictionary in DRAM: it leads from a term to its postings in every flushed segment, with one
+//! look-up for all of them.
 //!
-//! A term's record leads to a contiguous array of *entries*, one a segment, oldest first, so a query reads
-//! them from the back. That replaces probing each segment, and the paper's linked chain (§4.7), which both cost
-//! a cache miss a segment. Two entries lie in the record itself: most terms never need more.
+//! A term's record leads to a contiguous array of *entries*, one a segment, oldest first. Queries
+//! read them from the back. Probing each segment would cost a cache miss a segment, and so would
+//! the paper's linked chain (§4.7). Two entries lie in the record: most terms never need more.
 //!
 //! | record word (64 bit) | |
 //! |---|---|
 //! | 0, 1 | key |
-//! | 2 | head: array in units of 16 bytes from the pool's start (high half, 0: in the record), first entry (16 bits), end (16 bits) |
-//! | 3 | a long term's bytes: in the same units (low half); capacity of the array (high half, writer's own) |
+//! | 2 | head: array (high half, 0: in the record), first entry (16 bits), end (16 bits) |
+//! | 3 | place of a long term's bytes (low half), the array's capacity (high half, writer's own) |
 //! | 4..8 | entries of a young term |
 //!
-//! What an entry says, and how entries are gone through: [`entries`](crate::terms::entries).
+//! Places of arrays and long terms are in units of 16 bytes from the pool's start.
 //!
-//! One [writer](crate::terms::dictionary_writer) (the flush stage), any number of readers.
+//! The [`entries`](crate::terms::entries) module describes an entry and access to entries.
+//!
+//! There is one [writer](crate::terms::dictionary_writer), the flush stage, and any number of
+//! readers.
 
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -33,7 +37,7 @@ pub(crate) const RECORD_BYTES: u64 = size_of::<Line>() as u64;
 pub struct TermId(pub u32);
 
 impl TermId {
-    /// No term: what stands in a segment's map for a record that got no posting.
+    /// No term: the entry in a segment's map for a record that got no posting.
     pub const NONE: TermId = TermId(u32::MAX);
 }
 
@@ -61,7 +65,7 @@ impl<'a> Record<'a> {
         self.0.pair(2).store(word, Release);
     }
 
-    /// A long term's bytes (in 16-byte units) and the array's capacity.
+    /// Returns the place of a long term's bytes, in 16-byte units, and the array's capacity.
     pub(crate) fn apart(self) -> (u32, u32) {
         let word = self.0.pair(3).load(Relaxed);
         (word as u32, (word >> 32) as u32)
@@ -79,7 +83,7 @@ pub(crate) struct Head {
     pub(crate) end: u32,
 }
 
-/// How readers see the dictionary.
+/// The readers' view of the dictionary.
 #[derive(Clone, Copy)]
 pub struct Dictionary<'a> {
     region: &'a Region,
@@ -89,7 +93,7 @@ pub struct Dictionary<'a> {
 }
 
 impl<'a> Dictionary<'a> {
-    /// The dictionary of an executor.
+    /// Returns the dictionary of an executor.
     #[inline]
     pub fn new(region: &'a Region, geometry: &Geometry) -> Self {
         Dictionary {
@@ -100,13 +104,14 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// Asks for the line where the search for `hash` begins.
+    /// Prefetches the line where the search for `hash` begins.
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
         self.table.prefetch(self.region, hash);
     }
 
-    /// Asks for the record that the search for `hash` will probably compare. The line should be there.
+    /// Prefetches the record that the search for `hash` will probably compare. The line should be
+    /// in the cache.
     #[inline(always)]
     pub fn prefetch_candidate(&self, hash: u64) {
         if let Some(id) = self.table.candidate(self.region, hash) {
@@ -114,7 +119,7 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// The number of a term.
+    /// Returns the number of a term.
     #[inline]
     pub fn find(&self, term: Term<'_>, hash: u64) -> Option<TermId> {
         let found = self.table.find(self.region, hash, |id| self.is(id, term));
@@ -138,7 +143,7 @@ impl<'a> Dictionary<'a> {
         bytes.iter().map(|b| b.load(Relaxed))
     }
 
-    /// The key of a term, and the bytes of a long one written to `long`.
+    /// Returns the key of a term, and writes the bytes of a long one to `long`.
     pub fn key(&self, id: TermId, long: &mut Vec<u8>) -> TermKey {
         let record = self.record(id);
         long.clear();
@@ -148,7 +153,7 @@ impl<'a> Dictionary<'a> {
         record.key()
     }
 
-    /// Writes the bytes of a term; says of which field they are, and how many.
+    /// Writes the bytes of a term. Returns its field and the number of bytes.
     pub(crate) fn write_term(&self, id: TermId, out: &mut TermBuffer) -> (FieldId, usize) {
         let record = self.record(id);
         let key = record.key();
@@ -156,13 +161,14 @@ impl<'a> Dictionary<'a> {
         key.write(long.into_iter().flatten(), out)
     }
 
-    /// Asks for a term's record.
+    /// Prefetches a term's record.
     #[inline(always)]
     pub fn prefetch_record(&self, id: TermId) {
         prefetch(self.record(id).0);
     }
 
-    /// Asks for a term's newest entry, if it is not in the record, which should be there.
+    /// Prefetches a term's newest entry, if it is outside the record. The record should be in the
+    /// cache.
     #[inline(always)]
     pub fn prefetch_newest(&self, id: TermId) {
         let head = self.record(id).head();
@@ -172,7 +178,7 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    /// A term's entries as of now, whatever segments they are of.
+    /// Returns all entries of a term as of now.
     #[inline]
     pub fn entries(&self, id: TermId) -> Entries {
         let head = self.record(id).head();
@@ -181,7 +187,7 @@ impl<'a> Dictionary<'a> {
         Entries { words: Span::new(start, (head.end - head.first) as u64 * 4) }
     }
 
-    /// Where the entries' array begins: in the record, or apart.
+    /// Returns the offset of the entries' array, in the record or apart.
     #[inline(always)]
     pub(crate) fn array(&self, id: TermId, head: Head) -> u64 {
         if head.array == 0 {

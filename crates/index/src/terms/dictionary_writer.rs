@@ -1,8 +1,9 @@
-//! The dictionary's writer: terms come with the first segment that has them and go with the last.
+//! The dictionary's writer. A term enters with its first segment and leaves with its last.
 //!
-//! Entries are written, then published by a release store of the head; what the head leaves is reused when no reader can
-//! hold it. Terms without entries are taken out, so the dictionary's size follows what is retained, not what was ever
-//! seen. Records, arrays and long terms share one pool of [buddies](spirit_mem::buddies).
+//! Entries are written first, then published by a release store of the head. The memory that the
+//! head leaves is reused when no reader can hold it. Terms without entries are removed. So the
+//! dictionary's size follows the retained documents, not all that were ever seen. Records, arrays
+//! and long terms share one pool of [buddies](spirit_mem::buddies).
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,14 +18,15 @@ use crate::ground::term::{Term, TermKey};
 use crate::terms::dictionary::{Dictionary, Head, RECORD_BYTES, TermId};
 use crate::terms::entries::{ENTRY_BYTES, Entry};
 
-/// Terms a line of the table is good for: five of its seven slots, so the table never gets crowded.
+/// Number of terms per line of the table: five of its seven slots, so that the table never gets
+/// crowded.
 const TERMS_PER_LINE: u64 = 5;
-/// Entries that fit in a record.
+/// Number of entries that fit in a record.
 const INLINE_ENTRIES: u32 = 2;
-/// Entries of the first array of a term.
+/// Number of entries of a term's first array.
 const ARRAY_ENTRIES_MIN: u32 = 4;
 
-/// The dictionary has no room: for another term, or for a longer array.
+/// The dictionary has no room for another term or for a longer array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DictionaryFull;
 
@@ -35,12 +37,12 @@ struct Garbage {
     bytes: u64,
 }
 
-/// A place for one more entry of a term: a new array for all its entries, or none if the term's own
-/// array has room.
+/// A place for one more entry of a term: a new array for all its entries, or `None` if the term's
+/// own array has room.
 #[derive(Debug)]
 pub struct Place(Option<Garbage>);
 
-/// The dictionary's writer. Owned by the flush stage.
+/// The dictionary's writer. The flush stage owns it.
 pub struct DictionaryWriter {
     pool: Buddies,
     pool_start: u64,
@@ -49,12 +51,12 @@ pub struct DictionaryWriter {
     /// Bytes of the pool that are kept for rewrites.
     reserve: u64,
     limbo: VecDeque<(u64, Garbage)>,
-    /// Garbage of the current step, stamped by its end.
+    /// Number of blocks of the current step in `limbo`. The step's end stamps them.
     unstamped: usize,
 }
 
 impl DictionaryWriter {
-    /// The writer of an empty dictionary.
+    /// Makes the writer of an empty dictionary.
     pub fn new(geometry: &Geometry) -> DictionaryWriter {
         let pool = geometry.dictionary_pool;
         DictionaryWriter {
@@ -90,40 +92,41 @@ impl DictionaryWriter {
         self.pool.allocate(region, bytes).ok_or(DictionaryFull)
     }
 
-    /// Terms that still find a place, if none of them is long or frequent.
+    /// Returns the number of terms that still find a place, if none of them is long or frequent.
     pub fn room(&self) -> u64 {
         let lines = self.free().saturating_sub(self.reserve) / RECORD_BYTES;
         lines.min(self.terms_max - self.terms)
     }
 
-    /// True if less than half of the pool is free. A rewrite gives terms new arrays before it frees the
-    /// old ones, so it may need as much again as is used.
+    /// True if less than half of the pool is free. A rewrite gives terms new arrays before it
+    /// frees the old ones. So it may need as much memory again as is used.
     pub fn is_half_full(&self) -> bool {
         self.pool.used() > self.pool.bytes() / 2
     }
 
-    /// Whether less than an eighth of it is free.
+    /// True if less than an eighth of the pool is free beside the reserve, or of the places for
+    /// terms.
     pub fn is_crowded(&self) -> bool {
         self.pool.used() + self.reserve > self.pool.bytes() / 8 * 7
             || self.terms > self.terms_max / 8 * 7
     }
 
-    /// Terms that have entries.
+    /// Returns the number of terms that have entries.
     pub fn terms(&self) -> u64 {
         self.terms
     }
 
-    /// Bytes of the pool that no record, array or long term takes.
+    /// Returns the bytes of the pool that no record, array or long term takes.
     pub fn free(&self) -> u64 {
         self.pool.bytes() - self.pool.used()
     }
 
-    /// Bytes in records, arrays and long terms.
+    /// Returns the bytes in records, arrays and long terms.
     pub fn bytes(&self) -> u64 {
         self.pool.used()
     }
 
-    /// The number of a term, which is entered if it is new.
+    /// Returns the number of a term, and enters a new term.
     pub fn intern(
         &mut self,
         footing: &Footing,
@@ -148,7 +151,7 @@ impl DictionaryWriter {
         Ok(id)
     }
 
-    /// Enters a term that is not there with its entries, oldest first, in one step for readers.
+    /// Enters a new term with its entries, oldest first, in one step for readers.
     pub fn enter(
         &mut self,
         footing: &Footing,
@@ -184,7 +187,8 @@ impl DictionaryWriter {
         Ok(id)
     }
 
-    /// A record for a term, and where its bytes are if it is a long one.
+    /// Takes a record for a term. Returns it with the place of the term's bytes if it is a long
+    /// one.
     fn take_record(
         &mut self,
         footing: &Footing,
@@ -208,7 +212,7 @@ impl DictionaryWriter {
         }
     }
 
-    /// Takes back a record that no reader was shown, and its long bytes.
+    /// Takes back a record that no reader has seen, and its long bytes.
     fn return_record(&mut self, footing: &Footing, id: TermId, key: TermKey, long: u32) {
         self.pool.free(&footing.region, self.place(id), RECORD_BYTES);
         if key.is_long() {
@@ -216,12 +220,12 @@ impl DictionaryWriter {
         }
     }
 
-    /// Where a term's record lies.
+    /// Returns the offset of a term's record.
     fn place(&self, id: TermId) -> u64 {
         self.pool_start + id.0 as u64 * RECORD_BYTES
     }
 
-    /// The offset of a block by its number of units from the pool's start, and back.
+    /// Returns the offset of a block from its number of units from the pool's start.
     fn at_unit(&self, unit: u32) -> u64 {
         self.pool_start + unit as u64 * ENTRY_BYTES
     }
@@ -241,8 +245,8 @@ impl DictionaryWriter {
         Ok(self.unit(at))
     }
 
-    /// Appends a segment's postings to a term. The segment is newer than all that the term has; doing it twice
-    /// is doing it once, so a registration that broke off can be repeated.
+    /// Appends a segment's postings to a term. The segment is newer than all others of the term.
+    /// Appending is idempotent, so an interrupted registration can be repeated.
     pub fn append(
         &mut self,
         footing: &Footing,
@@ -265,8 +269,8 @@ impl DictionaryWriter {
         Ok(())
     }
 
-    /// Writes an entry behind the newest of a term, whose array has room. `entry.total` is the total of
-    /// the entries before it.
+    /// Writes an entry behind the newest of a term, whose array has room. `entry.total` is the
+    /// total of the entries before it.
     fn push(&mut self, footing: &Footing, id: TermId, entry: Entry) {
         let dictionary = Dictionary::new(&footing.region, &footing.geometry);
         let record = dictionary.record(id);
@@ -292,11 +296,12 @@ impl DictionaryWriter {
             return Ok(());
         }
         let live = head.end - head.first;
-        // A quarter of room: entries leave at the front as they come at the end, so a term's array moves on.
+        // Leave a quarter of room: entries leave at the front as they come at the end, so the used
+        // part moves on.
         self.resize(footing, dictionary, id, (live + 1) * 5 / 4)
     }
 
-    /// Moves a term's entries into an array for at least `capacity` of them.
+    /// Moves a term's entries to an array for at least `capacity` of them.
     fn resize(
         &mut self,
         footing: &Footing,
@@ -336,8 +341,9 @@ impl DictionaryWriter {
         self.unstamped += 1;
     }
 
-    /// Takes `segment`'s entry out of a term, if it has one. A term that is left without entries goes. Readers
-    /// skip the entry already: the window has passed the segment, or another version superseded it.
+    /// Removes `segment`'s entry from a term, if it has one. A term that is left without entries is
+    /// removed. Readers skip the entry already: the window has passed the segment, or another
+    /// version superseded it.
     pub fn remove(
         &mut self,
         footing: &Footing,
@@ -357,7 +363,7 @@ impl DictionaryWriter {
         self.rebuild(footing, id, &left)
     }
 
-    /// Takes the entries of segments before `boundary` out of a term. Nobody reads them any more.
+    /// Removes the entries of segments before `boundary` from a term. No reader uses them any more.
     pub fn cut(&mut self, footing: &Footing, id: TermId, boundary: Position) {
         let dictionary = Dictionary::new(&footing.region, &footing.geometry);
         let entries = dictionary.entries(id).iter(&footing.region);
@@ -367,7 +373,8 @@ impl DictionaryWriter {
         }
     }
 
-    /// Takes the oldest `gone` entries out of a term. A term that is left without entries goes.
+    /// Removes the oldest `gone` entries from a term. A term that is left without entries is
+    /// removed.
     fn drop_front(
         &mut self,
         footing: &Footing,
@@ -384,13 +391,14 @@ impl DictionaryWriter {
         record.set_head(Head { first: head.first + gone, ..head });
         let capacity = record.apart().1;
         if capacity > ARRAY_ENTRIES_MIN && live * 4 <= capacity {
-            // What retention leaves must come back, or dropping segments makes no room. If there is none for
-            // the smaller array either, the large one serves as before.
+            // Memory of dropped segments must be reclaimed, or dropping them makes no room. If
+            // there is no room for the smaller array either, the large one stays in use.
             let _ = self.resize(footing, dictionary, id, live * 2);
         }
     }
 
-    /// Gives a term entries, oldest first, of segments before `from`, whatever it had of those; enters it if it is new.
+    /// Replaces a term's entries of segments before `from` by `older`, oldest first. Enters a new
+    /// term.
     pub fn prepend(
         &mut self,
         footing: &Footing,
@@ -409,8 +417,9 @@ impl DictionaryWriter {
         self.rebuild(footing, id, &all)
     }
 
-    /// Takes a place for a term's entry of `segment`, which is another version of one that the term has
-    /// an entry of. The caller [fills](Self::add_version) it or [gives it back](Self::give_back).
+    /// Takes a place for a term's entry of `segment`. The term has an entry of another version of
+    /// that segment. The caller [fills](Self::add_version) the place or [gives it
+    /// back](Self::give_back).
     pub fn place_version(
         &mut self,
         footing: &Footing,
@@ -429,7 +438,7 @@ impl DictionaryWriter {
         Ok(Place(Some(Garbage { at: self.allocate_reserved(region, bytes)?, bytes })))
     }
 
-    /// Gives a place back that was not filled.
+    /// Gives back a place that was not filled.
     pub fn give_back(&mut self, footing: &Footing, place: Place) {
         if let Place(Some(Garbage { at, bytes })) = place {
             self.pool.free(&footing.region, at, bytes);
@@ -450,7 +459,7 @@ impl DictionaryWriter {
         self.replace(footing, id, array, &all);
     }
 
-    /// A new array of `entries`.
+    /// Replaces a term's array by a new one with `entries`.
     fn rebuild(
         &mut self,
         footing: &Footing,
@@ -475,7 +484,7 @@ impl DictionaryWriter {
         self.discard_array(head.array, capacity);
     }
 
-    /// Takes a term out.
+    /// Removes a term.
     fn forget(&mut self, footing: &Footing, dictionary: &Dictionary<'_>, id: TermId) {
         let record = dictionary.record(id);
         dictionary.table.remove(&footing.region, record.key().hash(), id.0 as u64);
@@ -489,12 +498,13 @@ impl DictionaryWriter {
         self.terms -= 1;
     }
 
-    /// Whether space will come back as soon as readers have left.
+    /// True if memory will come back as soon as readers have left.
     pub fn is_reclaiming(&self) -> bool {
         !self.limbo.is_empty()
     }
 
-    /// Ends a step: what it discarded is stamped, and what no reader holds any more is taken back.
+    /// Ends a step. Stamps the blocks that it discarded, and frees those that no reader holds any
+    /// more.
     pub fn collect(&mut self, footing: &Footing) {
         if self.unstamped > 0 {
             let stamp = footing.pins.retire();

@@ -4,15 +4,18 @@
 //! |---|---|
 //! | 0 | segment id |
 //! | 1 | postings; or bit 31, which says that there is one, and where in its document that is |
-//! | 2 | the posting itself if there is one, else where the list begins in the segment's posting words; with bit 31 in its words of [packed lists](crate::lists::packed) |
+//! | 2 | the posting if there is one, else the place of the list; bit 31: in packed lists |
 //! | 3 | running total of postings up to and with this entry (wrapping) |
 //!
-//! Running totals make a term's document frequency over any window one subtraction.
+//! Running totals reduce a term's document frequency in any window to one subtraction.
 //!
-//! A segment that is engraved may get packed lists, and its entries then lead to these: they are changed one by one while queries
-//! read them. Of each one word changes, so an entry is whole at any time, and says itself in which form its postings are. Where a
-//! packed segment's only posting of a term is in its document, if the index keeps positions, is its position if the frequency is 1, else the place of
-//! its [positions](crate::lists::packed::Positions).
+//! An engraved segment may get packed lists. Its entries are then changed one by one to lead to
+//! these, while queries read them. A change stores one word of the entry. So an entry is consistent
+//! at any time, and says in which form its postings are.
+//!
+//! If the index keeps positions, a packed segment's entry with one posting leads to its positions.
+//! A frequency of 1 stores the position. A higher one stores the place of its
+//! [positions](crate::lists::packed::Positions).
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -24,9 +27,10 @@ use crate::ground::ids::{Position, SegmentId};
 /// Bytes of an entry.
 pub(crate) const ENTRY_BYTES: u64 = 16;
 
-/// In the word of postings: there is one, and the bits below say where it is in its document.
+/// Flag in the word of postings: there is one posting, and the bits below are its position or the
+/// place of its positions.
 pub(crate) const ALONE: u32 = 1 << 31;
-/// In the payload of several postings: they are packed.
+/// Flag in the payload of several postings: they are packed.
 pub(crate) const PACKED: u32 = 1 << 31;
 
 /// A term's postings in one segment.
@@ -34,13 +38,14 @@ pub(crate) const PACKED: u32 = 1 << 31;
 pub struct Entry {
     /// The segment.
     pub segment: SegmentId,
-    /// How many postings.
+    /// Number of postings.
     pub postings: u32,
-    /// The posting if it is one; else where they begin in the segment's posting words, or in those of its packed lists.
+    /// The posting if there is one. Otherwise the place of the list, in the segment's posting words
+    /// or in its packed lists.
     pub payload: u32,
-    /// Postings in all entries up to and with this one, wrapping.
+    /// Number of postings in all entries up to and with this one, wrapping.
     pub total: u32,
-    /// The word of postings if that says where the only one is; else 0.
+    /// The word of postings if it has the flag `ALONE`; else 0.
     pub alone: u32,
 }
 
@@ -49,91 +54,93 @@ impl Entry {
     pub const NONE: Entry =
         Entry { segment: SegmentId(u32::MAX), postings: 0, payload: 0, total: 0, alone: 0 };
 
-    /// What its word of postings says: how many, and the word itself if that says where the only one is.
+    /// Splits a word of postings into the number of postings, and the word if it has the flag
+    /// `ALONE`.
     #[inline(always)]
     pub(crate) fn split(word: u32) -> (u32, u32) {
         if word & ALONE == 0 { (word, 0) } else { (1, word) }
     }
 
-    /// Its word of postings.
+    /// Returns its word of postings.
     #[inline]
     pub(crate) fn postings_word(&self) -> u32 {
         if self.alone == 0 { self.postings } else { self.alone }
     }
 
-    /// Where its packed list begins, in words, if it leads to one.
+    /// Returns the place of its packed list, in words, if it leads to one.
     #[inline(always)]
     pub(crate) fn packed_at(&self) -> Option<u32> {
         self.is_packed().then_some(self.payload & !PACKED)
     }
 
-    /// Whether positions are found from it, if the index keeps them: else they are in document vectors.
+    /// True if it leads to positions, if the index keeps them. Otherwise document vectors have
+    /// them.
     pub fn has_positions(&self) -> bool {
         self.is_packed() || self.alone != 0
     }
 
-    /// Whether it leads to a packed list.
+    /// True if it leads to a packed list.
     #[inline(always)]
     pub fn is_packed(&self) -> bool {
         self.postings > 1 && self.payload & PACKED != 0
     }
 }
 
-/// A term's entries, oldest first: where they lie, so that a query can keep it without borrowing the index.
-/// Good for as long as the reader that found it stays pinned.
+/// The place of a term's entries, oldest first. A query can keep it without borrowing the index. It
+/// is valid while the reader that found it stays pinned.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entries {
     pub(crate) words: Span<AtomicU32>,
 }
 
 impl Entries {
-    /// How many.
+    /// Returns the number of entries.
     #[inline(always)]
     pub fn len(&self) -> usize {
         self.words.len() as usize / 4
     }
 
-    /// Whether there are none.
+    /// True if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Where the entry at `index` lies.
+    /// Returns the place of the entry at `index`.
     #[inline(always)]
     fn at(&self, index: usize) -> Span<AtomicU32> {
         debug_assert!(index < self.len());
         Span::new(self.words.start() + index as u64 * ENTRY_BYTES, 4)
     }
 
-    /// The entry at `index` (0 is the oldest).
+    /// Returns the entry at `index` (0 is the oldest).
     #[inline(always)]
     pub fn get(&self, region: &Region, index: usize) -> Entry {
         self.view(region).get(index)
     }
 
-    /// All of them, oldest first.
+    /// Yields all entries, oldest first.
     pub fn iter<'a>(&self, region: &'a Region) -> impl ExactSizeIterator<Item = Entry> + use<'a> {
         let list = self.view(region);
         (0..self.len()).map(move |index| list.get(index))
     }
 
-    /// The same to be gone through: bounds and place are looked at once, not for each entry.
+    /// Returns a view of the entries that checks bounds and place once, not for each entry.
     #[inline(always)]
     pub fn view<'a>(&self, region: &'a Region) -> EntryList<'a> {
         EntryList(region.dram(self.words).as_chunks().0)
     }
 
-    /// The posting of the entry at `index`, which has one: as a run of one word.
+    /// Returns the posting of the entry at `index`, which has one, as a run of one word.
     pub fn single(&self, index: usize) -> Span<AtomicU32> {
         Span::new(self.at(index).start() + 8, 1)
     }
 
-    /// The index of a segment's entry, which is one of the newest.
+    /// Returns the index of a segment's entry, which is one of the newest.
     pub fn rfind(&self, region: &Region, segment: SegmentId) -> Option<usize> {
         (0..self.len()).rev().find(|i| self.segment(region, *i) == segment)
     }
 
-    /// The index of a segment's entry.
+    /// Returns the index of a segment's entry.
     pub fn find(&self, region: &Region, segment: SegmentId) -> Option<usize> {
         (0..self.len()).find(|i| self.segment(region, *i) == segment)
     }
@@ -144,13 +151,13 @@ impl Entries {
         self.len() - newer.count()
     }
 
-    /// The segment of the entry at `index`.
+    /// Returns the segment of the entry at `index`.
     #[inline(always)]
     pub fn segment(&self, region: &Region, index: usize) -> SegmentId {
         self.view(region).segment(index)
     }
 
-    /// The entries without those of segments at `end` and newer: those of the segment being registered.
+    /// Returns the entries without those of segments from `end` on, which are being registered.
     #[inline]
     pub fn before(&self, region: &Region, end: Position) -> Entries {
         let mut len = self.len();
@@ -161,28 +168,28 @@ impl Entries {
     }
 }
 
-/// A term's entries, oldest first, to be gone through.
+/// A view of a term's entries, oldest first.
 #[derive(Clone, Copy)]
 pub struct EntryList<'a>(&'a [[AtomicU32; 4]]);
 
 impl<'a> EntryList<'a> {
-    /// Those in `words`.
+    /// Makes the view of the entries in `words`.
     pub fn new(words: &'a [[AtomicU32; 4]]) -> EntryList<'a> {
         EntryList(words)
     }
 
-    /// The posting of the entry at `index`, which has one: as a run of one word.
+    /// Returns the posting of the entry at `index`, which has one, as a run of one word.
     #[inline(always)]
     pub fn single(self, index: usize) -> &'a [AtomicU32] {
         &self.0[index][2..3]
     }
 
-    /// All of them, oldest first.
+    /// Yields all entries, oldest first.
     pub fn iter(self) -> impl Iterator<Item = Entry> + use<'a> {
         (0..self.0.len()).map(move |index| self.get(index))
     }
 
-    /// Those of segments from `oldest` on.
+    /// Returns the entries of segments from `oldest` on.
     #[inline]
     pub fn from(self, oldest: Position) -> EntryList<'a> {
         let entries = 0..self.0.len();
@@ -190,7 +197,7 @@ impl<'a> EntryList<'a> {
         EntryList(&self.0[gone..])
     }
 
-    /// Postings in all of them.
+    /// Returns the number of postings in all entries.
     #[inline]
     pub fn postings(self) -> u32 {
         let Some(last) = self.0.len().checked_sub(1) else { return 0 };
@@ -200,11 +207,11 @@ impl<'a> EntryList<'a> {
 }
 
 impl EntryList<'_> {
-    /// The entry at `index`.
+    /// Returns the entry at `index`.
     #[inline(always)]
     pub fn get(self, index: usize) -> Entry {
         let [segment, postings, payload, total] = &self.0[index];
-        // What a packed list is read with was stored before its entry.
+        // Acquire: the data of a packed list was stored before its entry.
         let (postings, alone) = Entry::split(postings.load(Acquire));
         Entry {
             segment: SegmentId(segment.load(Relaxed)),
@@ -215,7 +222,8 @@ impl EntryList<'_> {
         }
     }
 
-    /// Leads the entry at `index` to the packed form of its postings, or says where its only one is. Flush stage only.
+    /// Leads the entry at `index` to the packed form of its postings, or to the positions of its
+    /// only one. Flush stage only.
     pub(crate) fn lead_to_packed(self, index: usize, packed: Entry) {
         let [_, postings, payload, _] = &self.0[index];
         if packed.postings > 1 {
@@ -225,21 +233,22 @@ impl EntryList<'_> {
         }
     }
 
-    /// The entry of a segment. Entries ascend by their segments' ids.
+    /// Returns the entry of a segment. Entries ascend by their segments' ids.
     pub fn of(self, segment: SegmentId) -> Option<Entry> {
         let index = self.0.partition_point(|words| words[0].load(Relaxed) < segment.0);
         (index < self.0.len() && self.segment(index) == segment).then(|| self.get(index))
     }
 
-    /// The segment of the entry at `index`.
+    /// Returns the segment of the entry at `index`.
     #[inline(always)]
     pub fn segment(self, index: usize) -> SegmentId {
         SegmentId(self.0[index][0].load(Relaxed))
     }
 
-    /// Goes back from the first `left` entries of this list and of another to the newest segment that both have: how
-    /// many are left in each, with that segment's the last; 0 and 0 if there is none. No branch depends on which
-    /// list has the newer segment, which nobody could predict. For lists in which no segment has two versions.
+    /// Finds the newest segment that both the first `left` entries of this list and the first
+    /// `other_left` of another contain. Returns the number of entries up to it in each list, or 0
+    /// and 0 if there is none. No branch depends on which list has the newer segment: such a branch
+    /// is unpredictable. For lists in which no segment has two versions.
     #[inline]
     pub fn meet(self, other: EntryList<'_>, [left, other_left]: [usize; 2]) -> [usize; 2] {
         let (mut i, mut j) = (left.min(self.0.len()), other_left.min(other.0.len()));

@@ -1,19 +1,21 @@
 //! The terms of a segment with packed lists: its own dictionary, in the order of fields and bytes.
 //!
-//! A term is *coded* as the byte of its field and its bytes behind it, so that the order of coded terms is that of bytes. Blocks of
-//! 32 terms follow each other; in a block a term says how much of the one before it begins with, and what is different
-//! ([code](self::code)). So a term takes some ten bytes, with what leads to its list, and is found by a bisection and a walk through one
-//! block.
+//! A term is *coded* as the byte of its field, followed by its bytes. So coded terms sort like
+//! their bytes. A block has 32 terms. In a block, a term shares a prefix with the one before and
+//! stores only the rest ([code](self::code)). So a term takes some ten bytes, with the place of its
+//! list. It is found by a bisection and a walk through one block.
 //!
 //! | words of 8 bytes | |
 //! |---|---|
 //! | 1 | how many terms there are (low half), words of all blocks (high half) |
 //! | those of the blocks | the blocks, each filled up with zeros to whole words |
 //! | a block each | the [`prefix`](crate::terms::term_order::prefix) of its first term |
-//! | a block each | where it begins, in words behind the first (low half), and its checksum, which goes on from the number of its terms (high half) |
+//! | a block each | its first word, counted behind the head (low half), its checksum (high half) |
 //!
-//! A block is believed if its checksum is right, and is passed over if not, as whatever else is not what was stored: so
-//! nothing but its terms is ever found in it.
+//! A block's checksum continues from the number of its terms.
+//!
+//! A block counts if its checksum is right, and is skipped otherwise. Other invalid data is skipped
+//! too. So a block never yields anything but its terms.
 
 mod code;
 pub(crate) mod writer;
@@ -33,30 +35,30 @@ use crate::terms::entries::Entry;
 use crate::terms::packed_terms::code::{Coded, Reader};
 use crate::terms::term_order::prefix;
 
-/// Terms of a block.
+/// Number of terms of a block.
 const BLOCK: usize = 32;
-/// Bytes of a coded term at most.
+/// Largest number of bytes of a coded term.
 const CODED_BYTES_MAX: usize = 1 + TERM_BYTES_MAX;
 const WORD: u64 = size_of::<u64>() as u64;
-/// Words before the blocks.
+/// Number of words before the blocks.
 const HEAD_WORDS: u64 = 1;
 
-/// The terms of a segment, where they lie.
+/// The stored terms of a segment.
 #[derive(Clone, Copy)]
 pub(crate) struct PackedTerms<'a> {
     region: &'a Region,
-    /// Where the blocks begin.
+    /// Offset of the blocks.
     body: u64,
     segment: SegmentId,
     terms: usize,
-    /// The blocks' words, and the same as bytes.
+    /// The blocks' words, and their bytes.
     words: &'a [AtomicU64],
     bytes: &'a [AtomicU8],
     prefixes: &'a [AtomicU64],
     index: &'a [AtomicU64],
 }
 
-/// Where a term is, or would be.
+/// The result of a search for a term.
 struct Sought {
     /// The place of the first term at or behind it.
     place: usize,
@@ -65,7 +67,8 @@ struct Sought {
 }
 
 impl<'a> PackedTerms<'a> {
-    /// Those that begin at `at`, of a segment; `None` if what is said there does not fit the region.
+    /// Returns the terms of a segment that begin at `at`, or `None` if their head does not fit the
+    /// region.
     pub(crate) fn at(region: &'a Region, at: u64, segment: SegmentId) -> Option<PackedTerms<'a>> {
         let head = region.get(Span::<AtomicU64>::new(at, HEAD_WORDS))?[0].load(Relaxed);
         let (terms, words) = (head as u32 as usize, head >> 32);
@@ -77,7 +80,7 @@ impl<'a> PackedTerms<'a> {
             body: body.start(),
             segment,
             terms,
-            // Whose pages are looked at block by block.
+            // The blocks' pages are proved block by block.
             words: region.peek(body)?,
             bytes: region.peek(Span::new(body.start(), words * WORD))?,
             prefixes: region.get(prefixes)?,
@@ -85,34 +88,35 @@ impl<'a> PackedTerms<'a> {
         })
     }
 
-    /// How many there are.
+    /// Returns the number of terms.
     pub(crate) fn len(&self) -> usize {
         self.terms
     }
 
-    /// How many bytes all of it takes.
+    /// Returns the bytes of the whole dictionary.
     pub(crate) fn bytes(&self) -> u64 {
         (HEAD_WORDS + self.words.len() as u64 + 2 * self.prefixes.len() as u64) * WORD
     }
 
-    /// The list of a term, if it is there. Of totals nothing is known.
+    /// Finds the list of a term. The entry's total is unknown.
     pub(crate) fn find(&self, field: FieldId, bytes: &[u8]) -> Option<Entry> {
         self.seek(field, bytes).entry
     }
 
-    /// The place of the first term at or behind this one; [`len`](Self::len) if there is none.
+    /// Returns the place of the first term at or behind this one, or [`len`](Self::len) if there is
+    /// none.
     pub(crate) fn lower_bound(&self, field: FieldId, bytes: &[u8]) -> usize {
         self.seek(field, bytes).place
     }
 
-    /// The places of a field's terms.
+    /// Returns the places of a field's terms.
     pub(crate) fn of_field(&self, field: FieldId) -> Range<usize> {
         let next = field.0.checked_add(1).map(FieldId);
         let end = next.map_or(self.len(), |next| self.lower_bound(next, &[]));
         self.lower_bound(field, &[])..end
     }
 
-    /// Goes through them from the one at `place` on.
+    /// Returns a cursor from the term at `place` on.
     pub(crate) fn cursor(&self, place: usize) -> PackedTermCursor<'a> {
         let mut cursor = PackedTermCursor {
             terms: *self,
@@ -125,8 +129,8 @@ impl<'a> PackedTerms<'a> {
         cursor
     }
 
-    /// Whether they are what a writer makes: each block is believed, the terms ascend over all of them, and the prefixes are those of
-    /// the blocks' first ones.
+    /// True if a writer can have made them. Each block's checksum is right, and the terms ascend
+    /// over all blocks. The prefixes match the blocks' first terms.
     pub(crate) fn are_sound(&self) -> bool {
         let mut before = Coded::default();
         let mut cursor = self.cursor(0);
@@ -152,13 +156,13 @@ impl<'a> PackedTerms<'a> {
         (self.terms - block * BLOCK).min(BLOCK)
     }
 
-    /// The words of a block, if its entry is one that leads to some.
+    /// Returns the words of a block by its index entry. The range may be invalid.
     fn range(&self, block: usize) -> Range<usize> {
         let place = |entry: &AtomicU64| entry.load(Relaxed) as u32 as usize;
         place(&self.index[block])..self.index.get(block + 1).map_or(self.words.len(), place)
     }
 
-    /// What lies behind the beginning of a block, whatever that is.
+    /// Returns the bytes from the beginning of a block on, unchecked.
     fn body(&self, block: usize) -> Reader<'a> {
         let Range { start, end } = self.range(block);
         let len = end.min(self.words.len()).saturating_sub(start);
@@ -166,7 +170,7 @@ impl<'a> PackedTerms<'a> {
         Reader::new(self.bytes.get(start * WORD as usize..).unwrap_or(&[]))
     }
 
-    /// The terms of a block, if they are what was stored.
+    /// Returns the terms of a block, if its checksum is right. Notes the damage otherwise.
     fn believed(&self, block: usize) -> Option<Reader<'a>> {
         let terms = self.checked(block);
         if terms.is_none() {
@@ -192,7 +196,7 @@ impl<'a> PackedTerms<'a> {
         (check == (entry >> 32) as u32).then(|| self.body(block))
     }
 
-    /// How the first term of a block compares with another one.
+    /// Compares the first term of a block with another term.
     fn compare_first(&self, block: usize, field: FieldId, bytes: &[u8]) -> Ordering {
         self.prefix(block).cmp(&prefix(field, bytes)).then_with(|| {
             let mut first = Coded::default();
@@ -214,8 +218,9 @@ impl<'a> PackedTerms<'a> {
         }
     }
 
-    /// Looks for a term in the block whose first one is not behind it. As long as the terms are before it, what they have in common
-    /// with it does not shrink, so most are passed over by the number of bytes that they share with the one before.
+    /// Searches for a term in the block whose first term is not behind it. The common prefix with
+    /// the wanted term never shrinks while the terms are before it. So most terms are skipped by
+    /// the number of bytes that they share with the one before.
     fn seek_in(&self, block: usize, field: FieldId, bytes: &[u8]) -> Sought {
         let (start, count) = (block * BLOCK, self.block_terms(block));
         let end = Sought { place: start + count, entry: None };
@@ -249,31 +254,31 @@ impl<'a> PackedTerms<'a> {
     }
 }
 
-/// Goes through the terms of a segment. Blocks that are not what was stored are passed over.
+/// A cursor over the terms of a segment. It skips damaged blocks.
 #[derive(Clone, Copy)]
 pub(crate) struct PackedTermCursor<'a> {
     terms: PackedTerms<'a>,
-    /// Of the current term.
+    /// Place of the current term.
     place: usize,
-    /// What comes behind it in its block.
+    /// The rest of its block.
     rest: Reader<'a>,
     term: Coded,
     entry: Entry,
 }
 
 impl PackedTermCursor<'_> {
-    /// The place of the current term; [`len`](PackedTerms::len) if there are no more.
+    /// Returns the place of the current term, or [`len`](PackedTerms::len) at the end.
     pub(crate) fn place(&self) -> usize {
         self.place
     }
 
-    /// The current term: its field, its bytes and its list, of whose totals nothing is known.
+    /// Returns the current term: its field, its bytes and its list. The entry's total is unknown.
     pub(crate) fn term(&self) -> Option<(FieldId, &[u8], Entry)> {
         let (field, bytes) = self.term.parts();
         (self.place < self.terms.len()).then_some((field, bytes, self.entry))
     }
 
-    /// Goes to the next one.
+    /// Moves to the next term.
     pub(crate) fn advance(&mut self) {
         self.place += 1;
         if self.place.is_multiple_of(BLOCK) {
@@ -283,7 +288,7 @@ impl PackedTermCursor<'_> {
         }
     }
 
-    /// Goes to the one at a place, or the next one that can be read.
+    /// Moves to the term at a place, or to the next one that can be read.
     pub(crate) fn go_to(&mut self, place: usize) {
         self.enter(place / BLOCK);
         while self.place < place.min(self.terms.len()) {
@@ -291,7 +296,8 @@ impl PackedTermCursor<'_> {
         }
     }
 
-    /// Goes to the first term whose [`prefix`] is above this one, which is not below that of the current term.
+    /// Moves to the first term whose [`prefix`] is above `word`. `word` is not below the prefix of
+    /// the current term.
     pub(crate) fn pass(&mut self, word: u64) {
         let block = self.place / BLOCK;
         let behind = self.terms.prefixes.get(block + 1..).unwrap_or(&[]);
@@ -306,7 +312,7 @@ impl PackedTermCursor<'_> {
         }
     }
 
-    /// Goes to the first term of a block, or of the next one that is believed.
+    /// Moves to the first term of a block, or of the next block whose checksum is right.
     fn enter(&mut self, mut block: usize) {
         let blocks = self.terms.prefixes.len();
         while block < blocks {

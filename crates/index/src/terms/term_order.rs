@@ -1,16 +1,18 @@
-//! The terms of a segment in the order of their fields and bytes: what a query for a prefix, a pattern or a range goes through.
+//! The terms of a segment in the order of their fields and bytes, for queries by prefix, pattern or
+//! range.
 //!
 //! | words | |
 //! |---|---|
 //! | 0 | how many terms there are: those with postings |
-//! | 1 .. 4 | where what their numbers lead to lies: the term map; once engraved nodes, term keys and the bytes of long terms |
+//! | 1 .. 4 | places: the term map; once engraved, nodes, term keys and long terms |
 //! | 4 .. | the [`prefix`] of each, ascending |
-//! | then | the number of each, 32 bits: its ordinal, once engraved its node's; filled up to a whole word |
+//! | then | the number of each, 32 bits: its ordinal, once engraved its node's; whole words |
 //!
-//! Most terms differ in their first bytes, so a search looks at one array of words, and at terms themselves where prefixes
-//! are equal: those are in the order of all their bytes.
+//! Most terms differ in their first bytes. So a search reads one array of words. It reads terms
+//! only where prefixes are equal: those are in the order of all their bytes.
 //!
-//! One word of a descriptor leads to all of it, as to texts: a reader finds either copy whole.
+//! One word of a descriptor leads to the whole order, as to texts: a reader finds either copy
+//! whole.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -21,13 +23,13 @@ use spirit_mem::{Region, Span};
 
 use crate::ground::term::FieldId;
 
-/// Words before the prefixes.
+/// Number of words before the prefixes.
 const HEAD_WORDS: u64 = 4;
 const WORD: u64 = size_of::<u64>() as u64;
-/// Bytes of a term in its prefix.
+/// Number of bytes of a term in its prefix.
 pub const PREFIX_BYTES: usize = 7;
 
-/// A term's field and its first seven bytes, zero padded, as a number that grows as they do.
+/// Returns a term's field and its first seven bytes, zero padded, as a number with their order.
 pub fn prefix(field: FieldId, bytes: &[u8]) -> u64 {
     let mut key = [0; 1 + PREFIX_BYTES];
     key[0] = field.0;
@@ -37,28 +39,31 @@ pub fn prefix(field: FieldId, bytes: &[u8]) -> u64 {
     u64::from_be_bytes(key)
 }
 
-/// The field and the bytes of a prefix: those of the term, if it has fewer and no zeros at its end.
+/// Returns the field and the bytes of a prefix. They are the whole term if it is shorter and has no
+/// zeros at its end.
 pub fn of_prefix(prefix: u64) -> (FieldId, [u8; PREFIX_BYTES]) {
     let [field, bytes @ ..] = prefix.to_be_bytes();
     (FieldId(field), bytes)
 }
 
-/// Bytes of the order of this many terms.
+/// Returns the bytes of the order of this many terms.
 pub fn order_bytes(terms: u64) -> u64 {
     (HEAD_WORDS + terms + terms.div_ceil(2)) * WORD
 }
 
-/// What the numbers of terms lead to: offsets.
+/// The offsets that the numbers of terms lead to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Leads {
-    /// From ordinals to the DRAM dictionary's numbers.
+    /// The map from ordinals to the DRAM dictionary's numbers.
     TermMap(u64),
-    /// The nodes, and until the segment is merged the keys of its terms and the bytes of long ones.
+    /// The nodes. Until the segment is merged, also the keys of its terms and the bytes of long
+    /// ones.
     Nodes([u64; 3]),
 }
 
 impl Leads {
-    /// Those of the order at `at`. In DRAM it is a flushed segment's, in the second tier an engraved one's.
+    /// Returns the offsets of the order at `at`. An order in DRAM is a flushed segment's, one in
+    /// the second tier an engraved one's.
     pub(crate) fn of(region: &Region, at: u64) -> Leads {
         let [_, first, second, third] = head(region, at);
         if at >= region.nvm_bytes() {
@@ -76,7 +81,7 @@ impl Leads {
     }
 }
 
-/// The order of a segment's terms, where it lies.
+/// The stored order of a segment's terms.
 #[derive(Clone, Copy)]
 pub(crate) struct TermOrder<'a> {
     prefixes: &'a [AtomicU64],
@@ -86,48 +91,50 @@ pub(crate) struct TermOrder<'a> {
 /// The words before the prefixes.
 pub(crate) type Head = [u64; HEAD_WORDS as usize];
 
-/// Those of an order of this many terms.
+/// Returns the head of an order of this many terms.
 pub(crate) fn head_of(terms: u64, leads: Leads) -> Head {
     let [first, second, third] = leads.words();
     [terms, first, second, third]
 }
 
-/// Those of the order at `at`.
+/// Reads the head of the order at `at`.
 pub(crate) fn head(region: &Region, at: u64) -> Head {
     let words = region.view(Span::<AtomicU64>::new(at, HEAD_WORDS));
     std::array::from_fn(|index| words[index].load(Relaxed))
 }
 
-/// Where prefixes and numbers are of an order of this many terms at `at`.
+/// Returns the places of prefixes and numbers of an order of this many terms at `at`.
 pub(crate) fn places(at: u64, terms: u64) -> (Span<AtomicU64>, Span<AtomicU32>) {
     let prefixes = Span::new(at + HEAD_WORDS * WORD, terms);
     (prefixes, Span::new(prefixes.end(), terms))
 }
 
 impl<'a> TermOrder<'a> {
-    /// The one at `at`.
+    /// Returns the order at `at`.
     pub(crate) fn at(region: &'a Region, at: u64) -> TermOrder<'a> {
         let [terms, ..] = head(region, at);
         TermOrder::of(region, at, terms)
     }
 
-    /// The one at `at`, of this many terms: for a caller that knows the number from what does not change meanwhile.
+    /// Returns the order of this many terms at `at`, for a caller that knows the number from data
+    /// that does not change.
     pub(crate) fn of(region: &'a Region, at: u64, terms: u64) -> TermOrder<'a> {
         let (prefixes, numbers) = places(at, terms);
         TermOrder { prefixes: region.view(prefixes), numbers: region.view(numbers) }
     }
 
-    /// How many terms there are.
+    /// Returns the number of terms.
     pub(crate) fn len(&self) -> usize {
         self.prefixes.len()
     }
 
-    /// The prefix of the term at `index`.
+    /// Returns the prefix of the term at `index`.
     pub(crate) fn prefix(&self, index: usize) -> u64 {
         self.prefixes[index].load(Relaxed)
     }
 
-    /// The first term from `index` on whose prefix is above `prefix`, or [`len`](Self::len): in steps that double, since it is often near.
+    /// Returns the first term from `index` on whose prefix is above `prefix`, or
+    /// [`len`](Self::len). The search is exponential, since the term is often near.
     pub(crate) fn behind(&self, index: usize, prefix: u64) -> usize {
         let (mut low, mut step) = (index, 1);
         while let Some(word) = self.prefixes.get(low + step - 1)
@@ -140,12 +147,13 @@ impl<'a> TermOrder<'a> {
         low + self.prefixes[low..high].partition_point(|word| word.load(Relaxed) <= prefix)
     }
 
-    /// The number of the term at `index`.
+    /// Returns the number of the term at `index`.
     pub(crate) fn number(&self, index: usize) -> u32 {
         self.numbers[index].load(Relaxed)
     }
 
-    /// Where the terms at or behind one with this prefix begin; `compare` says how the term of a number compares with that one.
+    /// Returns the lower bound of a term with this prefix. `compare` compares the term of a number
+    /// with it.
     pub(crate) fn search(&self, prefix: u64, mut compare: impl FnMut(u32) -> Ordering) -> usize {
         let Range { mut start, mut end } = self.alike(prefix);
         while start < end {
@@ -155,7 +163,7 @@ impl<'a> TermOrder<'a> {
         start
     }
 
-    /// The terms of a field.
+    /// Returns the terms of a field.
     pub(crate) fn of_field(&self, field: FieldId) -> Range<usize> {
         let field_of = |word: &AtomicU64| (word.load(Relaxed) >> (8 * PREFIX_BYTES)) as u8;
         let start = self.prefixes.partition_point(|word| field_of(word) < field.0);
@@ -163,7 +171,7 @@ impl<'a> TermOrder<'a> {
         start..start + count
     }
 
-    /// The terms with a prefix.
+    /// Returns the terms with a prefix.
     fn alike(&self, prefix: u64) -> Range<usize> {
         let start = self.prefixes.partition_point(|word| word.load(Relaxed) < prefix);
         let count = self.prefixes[start..].partition_point(|word| word.load(Relaxed) <= prefix);

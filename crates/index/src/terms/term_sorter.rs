@@ -1,4 +1,5 @@
-//! Puts the terms of a segment [in order](crate::terms::term_order), when it is flushed or rewritten. Its memory serves for the next one.
+//! Sorts the terms of a segment into [their order](crate::terms::term_order) when it is flushed or
+//! rewritten. Later segments reuse its memory.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -8,16 +9,16 @@ use spirit_mem::{Region, Span};
 use crate::ground::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use crate::terms::term_order::{Leads, head_of, places, prefix};
 
-/// Sorts terms.
+/// A sorter of terms.
 #[derive(Debug, Default)]
 pub struct TermSorter {
-    /// Prefix and number of each.
+    /// Prefix and number of each term.
     terms: Vec<(u64, u32)>,
 }
 
 impl TermSorter {
-    /// Writes the order of the terms with these numbers at `at`, where there is room for it. `write` gives a term's bytes: it says
-    /// of which field they are, and how many.
+    /// Writes the order of the terms with these numbers at `at`, where there is room for it.
+    /// `write` writes a term's bytes, and returns its field and the number of bytes.
     pub(crate) fn write_order(
         &mut self,
         region: &Region,
@@ -39,7 +40,8 @@ impl TermSorter {
         }
     }
 
-    /// Where the order that was written last has each of `numbers` numbers; anything for one that it does not have.
+    /// Returns the place of each of `numbers` numbers in the order written last. The place of a
+    /// number without a term is arbitrary.
     pub(crate) fn places(&self, numbers: usize) -> Vec<u32> {
         let mut places = vec![0; numbers];
         for (place, (_, number)) in (0..).zip(&self.terms) {
@@ -60,7 +62,7 @@ impl TermSorter {
             (prefix(field, &a[..len]), number)
         }));
         self.terms.sort_unstable();
-        // Terms that begin alike are few: only these are looked at again.
+        // Few terms have equal prefixes: only these are compared again.
         for alike in self.terms.chunk_by_mut(|(a, _), (b, _)| a == b).filter(|same| same.len() > 1)
         {
             alike.sort_unstable_by(|(_, first), (_, second)| {
@@ -81,7 +83,8 @@ mod tests {
     use crate::terms::term_order::{TermOrder, order_bytes};
 
     proptest! {
-        /// Any terms come out as sorting them whole does, and any bytes are found where they are or would be.
+        /// Terms come out as a plain sort orders them, and any bytes are found at their lower
+        /// bound.
         #[test]
         fn an_order_is_that_of_whole_terms(
             terms in prop::collection::btree_set(

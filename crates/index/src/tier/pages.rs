@@ -1,10 +1,10 @@
-//! Page checks: a checksum for each page of a segment's blocks, over what its sections have there. So anyone who reads a page
-//! for the first time can tell whether it is what was stored, and reads no more than that page for it.
+//! Page checks: a checksum for each page of a segment's blocks, over the sections' data in it. So a
+//! process that reads a page for the first time can check it, and needs to read only that page.
 //!
-//! The check of a page goes over the pieces that sections have in it, in the order of their kinds, one behind the other.
-//! What may change while the segment lives counts as 0: see [`mask`]. Stored death stamps of packed rows are never 0, so
-//! zeros there are damage too. The table of sections and the section of page checks
-//! are left out; they have checksums of their own.
+//! The check of a page covers the pieces of sections in it, in the order of their kinds, one behind
+//! the other. Data that may change while the segment lives counts as 0: see [`mask`]. Stored death
+//! stamps of packed rows are never 0, so zeros there are damage too. The table of sections and the
+//! section of page checks are left out; they have their own checksums.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,10 +20,10 @@ use crate::rows::ROW_WORDS;
 
 /// Bytes of a check.
 const CHECK_BYTES: u64 = size_of::<u32>() as u64;
-/// Words of a page.
+/// Number of words of a page.
 const PAGE_WORDS: usize = PAGE as usize / 8;
 
-/// Bytes of the checks of this many pages: whole words.
+/// Returns the bytes of the checks of this many pages, in whole words.
 pub(crate) fn check_bytes(pages: u64) -> u64 {
     (pages * CHECK_BYTES).next_multiple_of(8)
 }
@@ -32,43 +32,43 @@ pub(crate) fn check_bytes(pages: u64) -> u64 {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pages {
     sections: Sections,
-    /// Start and bytes of its blocks in both partitions: whole pages.
+    /// Start and bytes of its blocks in both partitions, in whole pages.
     long: (u64, u64),
     short: (u64, u64),
 }
 
 impl Pages {
-    /// Those of the segment with this slot and these sections.
+    /// Returns the pages of the segment with this slot entry and these sections.
     pub(crate) fn of(entry: &Entry, sections: &Sections) -> Pages {
         let long = (entry.long_start, entry.long_bytes);
         Pages::new(sections, long, (entry.short_start, entry.short_bytes))
     }
 
-    /// Those of sections in blocks of whole pages, given by their start and bytes.
+    /// Returns the pages of sections in blocks of whole pages, given by their start and bytes.
     pub(crate) fn new(sections: &Sections, long: (u64, u64), short: (u64, u64)) -> Pages {
         Pages { sections: *sections, long, short }
     }
 
-    /// How many there are.
+    /// Returns the number of pages.
     pub(crate) fn count(&self) -> u64 {
         (self.long.1 + self.short.1) / PAGE
     }
 
-    /// The offsets of the pages of its long-term block.
+    /// Yields the offsets of the pages of its long-term block.
     pub(crate) fn long(&self) -> impl Iterator<Item = u64> + use<> {
         (self.long.0..self.long.0 + self.long.1).step_by(PAGE as usize)
     }
 
-    /// The offsets of the pages of its short-term block.
+    /// Yields the offsets of the pages of its short-term block.
     pub(crate) fn short(&self) -> impl Iterator<Item = u64> + use<> {
         (self.short.0..self.short.0 + self.short.1).step_by(PAGE as usize)
     }
 
-    /// The offsets of the pages in which a section lies.
+    /// Yields the offsets of the pages in which a section lies.
     pub(crate) fn of_section(&self, kind: Kind) -> impl Iterator<Item = u64> + use<> {
         let Section { start, bytes, .. } = self.sections.get(kind);
         let end = start.saturating_add(bytes);
-        // An empty one may begin in the middle of a page.
+        // An empty section may begin in the middle of a page.
         let first = if bytes == 0 { end } else { start / PAGE * PAGE };
         (first..end).step_by(PAGE as usize)
     }
@@ -78,28 +78,29 @@ impl Pages {
         self.index(page).is_some()
     }
 
-    /// Where the check of the page at an offset is among the checks; none if it is no page of the segment.
+    /// Returns the index of a page's check among the checks, or `None` if the page is not the
+    /// segment's.
     fn index(&self, page: u64) -> Option<u64> {
         let within = |(start, bytes): (u64, u64)| page.checked_sub(start).filter(|at| *at < bytes);
         let long = within(self.long).map(|at| at / PAGE);
         long.or_else(|| within(self.short).map(|at| (self.long.1 + at) / PAGE))
     }
 
-    /// What a section has in a page.
+    /// Returns the part of a section in a page.
     fn piece(&self, kind: Kind, page: u64) -> Option<Range<u64>> {
         let Section { start, bytes, .. } = self.sections.get(kind);
         let piece = start.max(page)..start.saturating_add(bytes / 8 * 8).min(page + PAGE);
         (kind != Kind::PageChecks && piece.start < piece.end).then_some(piece)
     }
 
-    /// The kind of the first section in a page.
+    /// Returns the kind of the first section in a page.
     pub(crate) fn first_kind(&self, page: u64) -> Kind {
         let found = Kind::ALL.into_iter().find(|kind| self.piece(*kind, page).is_some());
         found.unwrap_or(Kind::PageChecks)
     }
 
-    /// The check of what `fill` says is in a page: it is asked for the words of a section from one on. None if sections
-    /// overlap in it.
+    /// Returns the check of a page. `fill` writes the words of a section from a given one on.
+    /// Returns `None` if sections overlap in the page.
     pub(crate) fn check_of(
         &self,
         page: u64,
@@ -118,7 +119,7 @@ impl Pages {
         Some(checksum(0, &words[..taken]))
     }
 
-    /// The check of what a region has in a page.
+    /// Returns the check of a page from a region's data.
     pub(crate) fn check_in(&self, region: &Region, page: u64) -> Option<u32> {
         self.check_of(page, |kind, first, out| {
             let at = self.sections.get(kind).start + first * 8;
@@ -129,7 +130,7 @@ impl Pages {
         })
     }
 
-    /// All checks of what a region has, as they are stored.
+    /// Returns all checks from a region's data, in stored form.
     pub(crate) fn checks_in(&self, region: &Region) -> Vec<u64> {
         let mut words = vec![0; (check_bytes(self.count()) / 8) as usize];
         for (index, page) in self.long().chain(self.short()).enumerate() {
@@ -139,7 +140,7 @@ impl Pages {
         words
     }
 
-    /// Looks at the checks themselves: there is one a page, and their own checksum is right.
+    /// Checks the checks: there is one a page, and their own checksum is right.
     pub(crate) fn look_at_checks(&self, region: &Region) -> Result<(), Corrupt> {
         let Section { start, bytes, check } = self.sections.get(Kind::PageChecks);
         let corrupt = |why| Err(Corrupt { what: "page checks", at: start, why });
@@ -152,13 +153,13 @@ impl Pages {
         }
     }
 
-    /// The check that was stored for a page of the segment.
+    /// Returns the stored check of a page of the segment.
     pub(crate) fn stored(&self, region: &Region, page: u64) -> Option<u32> {
         let at = self.sections.get(Kind::PageChecks).start + self.index(page)? * CHECK_BYTES;
         Some(region.peek(Span::<AtomicU32>::new(at, 1))?[0].load(Relaxed))
     }
 
-    /// Compares a page of the segment with its check. The checks were looked at.
+    /// Compares a page of the segment with its check. The checks were checked before.
     pub(crate) fn look_at(&self, region: &Region, page: u64) -> Result<(), Corrupt> {
         let found = self.check_in(region, page);
         if found.is_none() || found != self.stored(region, page) {
@@ -193,7 +194,7 @@ impl Pages {
     }
 }
 
-/// The checksum of words, a page's worth at a time; none if they leave the region.
+/// Returns the checksum of words, by pages, or `None` if they leave the region.
 pub(crate) fn check_of_words(region: &Region, words: Span<AtomicU64>) -> Option<u32> {
     let pieces = region.peek(words)?.chunks(PAGE_WORDS);
     Some(pieces.fold(0, |check, piece| {
@@ -203,20 +204,22 @@ pub(crate) fn check_of_words(region: &Region, words: Span<AtomicU64>) -> Option<
     }))
 }
 
-/// What counts of the words in a section of `kind`, over and over: the rest may change.
+/// Returns the mask of the words that count in a section of `kind`, to be repeated. Other bits may
+/// change.
 pub(crate) fn mask(kind: Kind, are_packed: bool) -> &'static [u64] {
     const _: () = assert!(ROW_WORDS == 3);
     match kind {
-        // A row's second word holds the death stamp in its high half. Packed rows have them elsewhere.
+        // A row's second word holds the death stamp in its high half. Packed rows have them
+        // elsewhere.
         Kind::Rows if !are_packed => &[u64::MAX, 0xFFFF_FFFF, u64::MAX],
         Kind::Deaths => &[0],
-        // A node's first word is its link, and the last one's high half its record.
+        // A node's first word is its link. The high half of its last word is its record.
         Kind::Nodes => &[0, u64::MAX, u64::MAX, 0xFFFF_FFFF],
         _ => &[u64::MAX],
     }
 }
 
-/// Clears what does not count in words of a section from word `first` on.
+/// Clears the bits that do not count in words of a section, from word `first` on.
 pub(crate) fn keep(mask: &[u64], first: u64, words: &mut [u64]) {
     match *mask {
         [u64::MAX] => {}

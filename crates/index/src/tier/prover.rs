@@ -1,5 +1,5 @@
-//! Compares pages of engraved segments with their [checks](crate::tier::pages) when a process reads them for the first time, and
-//! [notes](crate::ground::damage) those that are not what was stored.
+//! Compares pages of engraved segments with their [checks](crate::tier::pages) when a process reads
+//! them for the first time. It [notes](crate::ground::damage) damaged pages.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,17 +17,18 @@ use crate::tier::pages::Pages;
 
 const _: () = assert!(SLOTS_MAX < u16::MAX as u64);
 
-/// Compares the pages of an executor's segments.
+/// The comparison of the pages of an executor's segments with their checks.
 pub(crate) struct SegmentProver {
     layout: NvmLayout,
-    /// One past the index of the slot whose segment was found to have a page of the long-term partition; 0: not known.
+    /// By page of the long-term partition: one past the index of the slot whose segment has the
+    /// page; 0 if unknown.
     owners: Zeroed<AtomicU16>,
-    /// A bit a slot: the page checks of its segment were looked at, and are right.
+    /// A bit per slot: set if the page checks of its segment were checked and are right.
     checks: Zeroed<AtomicU64>,
 }
 
 impl SegmentProver {
-    /// The pages that are proved in a part that is divided so: all of both partitions of segments.
+    /// Returns the prover of the pages of both partitions of segments, in a part with this layout.
     pub(crate) fn proved(layout: NvmLayout) -> Proved {
         let (start, end) = (layout.short.0, layout.long.0 + layout.long.1);
         let owners = Zeroed::new((layout.long.1 / PAGE) as usize);
@@ -35,7 +36,8 @@ impl SegmentProver {
         Proved::new(start..end, Box::new(SegmentProver { layout, owners, checks }))
     }
 
-    /// The slot of the segment that has a page. Where nobody has it, nothing is known of it.
+    /// Returns the slot entry of the segment that has a page. A page without a segment has no known
+    /// contents.
     fn owner(&self, slots: Slots<'_>, page: u64) -> Option<Entry> {
         let known =
             page.checked_sub(self.layout.long.0).map(|at| &self.owners[(at / PAGE) as usize]);
@@ -44,7 +46,8 @@ impl SegmentProver {
         if hinted.is_some() {
             return hinted.map(|(_, entry)| entry);
         }
-        // Space of a segment's terms is another's once it is merged: the newest is right.
+        // Another segment may reuse the space of a segment's terms once it is merged. The newest
+        // owner is right.
         let all = (0..slots.count()).filter_map(|index| self.entry(slots, index, page));
         let (_, entry) = all.max_by_key(|(position, _)| *position)?;
         if known.is_some() {
@@ -56,7 +59,7 @@ impl SegmentProver {
         Some(entry)
     }
 
-    /// What the slot at `index` says, if its segment lives and has the page.
+    /// Returns the entry of the slot at `index`, if its segment lives and has the page.
     fn entry(&self, slots: Slots<'_>, index: u64, page: u64) -> Option<(Position, Entry)> {
         let Ok(Mark::Live(position, _)) = slots.mark(index) else { return None };
         let entry = slots.entry(position).ok()?;
@@ -70,7 +73,7 @@ impl SegmentProver {
         (is_inside && has).then_some((position, entry))
     }
 
-    /// The pages of a segment, whose checks are looked at the first time.
+    /// Returns the pages of a segment. The first call checks their checks.
     fn pages(&self, region: &Region, entry: &Entry) -> Result<Pages, Corrupt> {
         let pages = Pages::of(entry, &Sections::of(region, entry)?);
         let index = entry.id / 2 % self.layout.slots_max;
@@ -86,7 +89,8 @@ impl SegmentProver {
 impl Prover for SegmentProver {
     fn prove(&self, region: &Region, range: Range<u64>, proved: &Proved) {
         if damage::found(region).is_some() {
-            // This query ends with an error. Until then it may read the damaged page a million times.
+            // This query ends with an error. Until then it may read the damaged page a million
+            // times.
             return;
         }
         let slots = Slots::new(region, &self.layout);

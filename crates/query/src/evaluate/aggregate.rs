@@ -1,4 +1,4 @@
-//! Facets: every match, whatever the query's shape, is handed over by windows.
+//! Facets: hands over every match, window by window, whatever the query's shape.
 
 use spirit_index::form::older::FindOlder;
 use spirit_index::ground::posting::rank_of;
@@ -9,7 +9,7 @@ use crate::facet::Aggregating;
 use crate::plan::Plan;
 
 impl Evaluation<'_, Aggregating<'_>> {
-    /// Hands over all matches. `older` finds what the DRAM dictionary does not cover.
+    /// Hands over all matches. `older` finds entries that the DRAM dictionary does not cover.
     pub(crate) fn aggregate<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
         let Plan::Tree { bounded } = Plan::of(self.query, true) else { return };
         let terms = 0..self.query.terms.len() as u32;

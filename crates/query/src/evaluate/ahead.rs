@@ -1,6 +1,6 @@
-//! Segments that an AND is about to visit: found and asked for a few ahead of the evaluation, since with many
-//! segments the time goes into waiting for the first lines of each list. A ring, so that there is always the same
-//! number on the way.
+//! The next segments of an AND, found and prefetched a few ahead of the evaluation. With many
+//! segments most of the time goes into waiting for the first cache lines of each list. A ring keeps
+//! up to [`SLOTS`] segments on the way.
 
 use spirit_index::terms::entries::Entry;
 
@@ -8,7 +8,7 @@ use crate::plan::TERMS_INLINE;
 
 /// Segments ahead, at most.
 const SLOTS: usize = 4;
-/// Segments ahead at the beginning: a query that stops early asks for little.
+/// Segments ahead at the beginning: a query that stops early prefetches little.
 const SLOTS_FIRST: usize = 2;
 
 /// A segment in which all terms of an AND have entries.
@@ -18,7 +18,7 @@ pub(super) struct Meeting {
     pub(super) entries: [(Entry, u32); TERMS_INLINE],
 }
 
-/// The ring.
+/// A ring of segments that were found and not visited yet.
 #[derive(Debug)]
 pub(super) struct Ahead {
     slots: [Meeting; SLOTS],
@@ -40,19 +40,19 @@ impl Ahead {
         (self.first, self.count, self.depth) = (0, 0, SLOTS_FIRST);
     }
 
-    /// Whether another segment should be looked for before the next is visited.
+    /// True if another segment should be found before the next one is visited.
     pub(super) fn has_room(&self) -> bool {
         self.count < self.depth
     }
 
-    /// Takes another segment along: here its entries go.
+    /// Appends a segment and returns it, for its entries to be written.
     pub(super) fn push(&mut self) -> &mut Meeting {
         self.count += 1;
         &mut self.slots[(self.first + self.count - 1) % SLOTS]
     }
 
-    /// The slot of the segment to visit now, good until the next is pushed. From one to the next the ring goes further
-    /// ahead.
+    /// Returns the slot of the segment to visit now, valid until the next [`push`](Self::push).
+    /// Each call doubles the ring's depth, up to [`SLOTS`].
     pub(super) fn pop(&mut self) -> Option<usize> {
         self.count = self.count.checked_sub(1)?;
         let slot = self.first;
@@ -61,7 +61,7 @@ impl Ahead {
         Some(slot)
     }
 
-    /// A segment that was popped.
+    /// Returns a segment that was popped.
     pub(super) fn at(&self, slot: usize) -> &Meeting {
         &self.slots[slot]
     }

@@ -1,4 +1,5 @@
-//! The segments in which all terms of an AND have entries, from the newest back: a list that is behind the others goes back to where they are.
+//! The segments in which all terms of an AND have entries, from the newest back. A list whose next
+//! entry is newer than the others' goes back to their segment.
 
 use spirit_index::ground::ids::SegmentId;
 use spirit_index::snapshot::Segment;
@@ -7,13 +8,13 @@ use spirit_mem::{Region, prefetch};
 
 use super::Evaluation;
 
-/// Cache lines of a list that are asked for ahead: the processor sees the pattern then.
+/// Cache lines of a list that are prefetched. The processor recognizes the pattern then.
 const LINES_AHEAD: usize = 8;
 const LINE_WORDS: usize = 16;
 
 impl<C> Evaluation<'_, C> {
-    /// Goes back to the newest segment not yet visited in which all terms have entries, and asks for its lists. Says
-    /// whether there is one.
+    /// Goes back to the newest unvisited segment in which all terms have entries, and prefetches
+    /// its lists. Returns false if none is left.
     pub(super) fn align(&mut self, terms: &[u32]) -> bool {
         let found = match terms {
             [a, b] if !self.snapshot.has_versions() => self.align_two(*a as usize, *b as usize),
@@ -33,7 +34,8 @@ impl<C> Evaluation<'_, C> {
         true
     }
 
-    /// Makes the newest segment in which both terms have entries the last of those left; that segment, if there is one.
+    /// Goes back to the newest segment in which both terms have entries, and returns it. It is the
+    /// last of those left.
     fn align_two(&mut self, a: usize, b: usize) -> Option<SegmentId> {
         let lists = self.lists();
         let leaves = &mut self.scratch.leaves;
@@ -43,12 +45,15 @@ impl<C> Evaluation<'_, C> {
         (segment.position() >= self.part.oldest).then_some(segment)
     }
 
-    /// The same for any number of terms, and where segments have versions of which one counts.
+    /// Like [`align_two`](Self::align_two), for any number of terms, and for segments with several
+    /// versions.
     fn align_any(&mut self, terms: &[u32]) -> Option<SegmentId> {
         let (lists, oldest) = (self.lists(), self.part.oldest);
         let mut target = None;
         let mut agreed = 0;
         let mut i = 0;
+        // Invariant: the last `agreed` terms have their newest entry left in the segment `target`.
+        // Terminates: each step agrees, or moves the target back, and runs out of entries at last.
         while agreed < terms.len() {
             let leaf = &mut self.scratch.leaves[terms[i] as usize];
             let segment = loop {
@@ -70,13 +75,13 @@ impl<C> Evaluation<'_, C> {
     }
 }
 
-/// Asks for the first cache lines of an entry's list.
+/// Prefetches the first cache lines of an entry's list.
 #[inline]
 fn prefetch_list(region: &Region, segment: &Segment<'_>, entry: Entry) {
     if entry.postings > 1 {
         let words = match segment.packed(entry) {
             Some(packed) => packed.words(region),
-            // Nothing is read by it yet.
+            // Only for prefetching: nothing is read through it.
             None => region.peek(segment.flushed().list(entry)).unwrap_or(&[]),
         };
         for word in words.iter().step_by(LINE_WORDS).take(LINES_AHEAD) {

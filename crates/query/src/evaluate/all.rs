@@ -1,5 +1,6 @@
-//! An AND of terms: [segments in which all of them have entries](super::alignment), and there the kernels. What these leave of a phrase
-//! is looked up [where the terms are](super::phrase).
+//! An AND of terms. [Segments in which all of them have entries](super::alignment) are found first,
+//! then the kernels intersect the lists. For a phrase, the matches are checked [by the terms'
+//! positions](super::phrase).
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -17,18 +18,18 @@ use crate::leaf::{END, SCRATCH_WORDS};
 use crate::plan::TERMS_INLINE;
 use crate::query::NodeId;
 
-/// Terms that documents have to have, and the phrase that they are to make, if that is asked.
+/// The terms that a document must contain, and the phrase that they must make, if any.
 #[derive(Clone, Copy)]
 pub(super) struct Sought<'t> {
     pub(super) terms: &'t [u32],
     pub(super) phrase: Option<NodeId>,
 }
 
-/// What is sought of a document besides the two terms whose lists meet.
+/// The conditions on a document besides the two terms whose lists are intersected.
 struct Rest<'t> {
     terms: &'t [u32],
     phrase: Option<NodeId>,
-    /// Whether the current segment has the phrase's terms, once its phrase was opened there.
+    /// True if the current segment has all of the phrase's terms; `None` before the first check.
     has_terms: Option<bool>,
 }
 
@@ -38,18 +39,18 @@ impl Rest<'_> {
     }
 }
 
-/// How the two shortest lists of a segment meet.
+/// The way of intersecting the two shortest lists of a segment.
 pub(super) enum Meeting {
-    /// Their bitmaps.
+    /// An AND of both bitmaps.
     Bitmaps(Span<AtomicU64>, Span<AtomicU64>),
-    /// The documents of the shorter one are looked up in the bitmap of the other.
+    /// A look-up of the shorter list's documents in the longer one's bitmap.
     Probe(Span<AtomicU64>),
-    /// By an algorithm for two lists.
+    /// An intersection algorithm for two lists.
     Lists,
 }
 
 impl Meeting {
-    /// For lists with these bitmaps, the shorter one's first. An algorithm that is forced is one for lists.
+    /// Chooses the way for lists with these bitmaps. A forced algorithm is always one for lists.
     pub(super) fn of(
         forced: Option<Algorithm>,
         shorter: Option<Span<AtomicU64>>,
@@ -65,7 +66,7 @@ impl Meeting {
 }
 
 impl<C: Collector> Evaluation<'_, C> {
-    /// Offers the documents with all of some terms.
+    /// Offers the documents that contain all terms sought.
     pub(super) fn all(&mut self, sought: Sought<'_>) {
         let terms = sought.terms;
         for term in terms {
@@ -88,8 +89,8 @@ impl<C: Collector> Evaluation<'_, C> {
         self.all_registered(sought);
     }
 
-    /// Asks for the records of terms in a fresh segment: the ingest role may have just written them, and then each has
-    /// to come from its core.
+    /// Prefetches the records of terms in a fresh segment. The ingest role may just have written
+    /// them, so each may have to come from another core.
     fn ask_for_fresh(&self, place: &Place<'_>, terms: &[u32]) {
         let Some(extent) = &place.context.extent else { return };
         for term in terms {
@@ -97,7 +98,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// The same in the registered segments of this part.
+    /// Like [`all`](Self::all), in the registered segments of this part.
     pub(super) fn all_registered(&mut self, sought: Sought<'_>) {
         self.scratch.ahead.begin();
         let mut more = true;
@@ -130,7 +131,8 @@ impl<C: Collector> Evaluation<'_, C> {
         self.intersect(&place, sought);
     }
 
-    /// The same in the commonest cases, without opening leaves; says whether it was one of them.
+    /// Like [`meet`](Self::meet), for the most frequent cases, without opening leaves. Returns
+    /// false if this is another case.
     fn meet_plainly(&mut self, sought: Sought<'_>, slot: usize) -> bool {
         let entries = &self.scratch.ahead.at(slot).entries[..sought.terms.len()];
         let id = entries[0].0.segment;
@@ -153,7 +155,7 @@ impl<C: Collector> Evaluation<'_, C> {
         plain
     }
 
-    /// Whether the lists of all these entries, of which some are single postings, have a document.
+    /// True if the lists of all entries contain a document. Some entries are single postings.
     fn all_have(&self, wanted: u32, entries: &[(Entry, u32)]) -> bool {
         let singles = entries.iter().filter(|(entry, _)| entry.postings == 1);
         if singles.map(|(single, _)| rank(single.payload)).any(|rank| rank != wanted) {
@@ -173,7 +175,7 @@ impl<C: Collector> Evaluation<'_, C> {
         entries.iter().all(|(entry, _)| entry.postings == 1 || has(*entry))
     }
 
-    /// Two terms without bitmaps: their lists are worked on where they lie.
+    /// Intersects the lists of two terms without bitmaps, in place.
     fn meet_lists(&mut self, segment: &Segment<'_>, lists: [Span<AtomicU32>; 2]) {
         let exact = !segment.has_dead();
         let region = self.snapshot.memory().region();
@@ -198,7 +200,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// The intersection of the lists that are open in a segment.
+    /// Intersects the lists that are open in a segment.
     fn intersect(&mut self, place: &Place<'_>, sought: Sought<'_>) {
         let mut order = [0; TERMS_INLINE];
         let order = &mut order[..sought.terms.len()];
@@ -223,7 +225,7 @@ impl<C: Collector> Evaluation<'_, C> {
             Meeting::Probe(bits) => return self.probe(place, a, bits, rest, exact),
             Meeting::Lists => {}
         }
-        // A list that is wholly to be seen begins where it begins.
+        // A wholly visible list needs no seek: its first posting is visible.
         if !place.whole
             && (self.seek(place, a, place.first) == END || self.seek(place, b, place.first) == END)
         {
@@ -232,7 +234,8 @@ impl<C: Collector> Evaluation<'_, C> {
         self.intersect_runs(place, a, b, rest, exact);
     }
 
-    /// Whether more than two lists are dense in a segment that counts as a whole.
+    /// True if there are more than two lists, all dense, in a segment whose documents are all
+    /// visible and alive.
     fn are_all_dense(&self, place: &Place<'_>, terms: &[u32]) -> bool {
         let is_dense = |term: &u32| self.scratch.leaves[*term as usize].bits.is_some();
         terms.len() > 2 && place.whole && !place.has_dead && terms.iter().all(is_dense)
@@ -251,6 +254,8 @@ impl<C: Collector> Evaluation<'_, C> {
             return self.collector.skip(count);
         }
         let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
+        // Invariant: all matches before the leaves' positions were offered. Terminates: each round
+        // advances a leaf, until a list ends.
         loop {
             let wanted = self.batch(exact);
             let Scratch { leaves, words, out, .. } = &mut *self.scratch;
@@ -269,7 +274,8 @@ impl<C: Collector> Evaluation<'_, C> {
 }
 
 impl<C> Evaluation<'_, C> {
-    /// How many ranks the lists have in common that are open in a segment, from where they are on.
+    /// Counts the ranks that two lists share, from their current positions on. The lists are open
+    /// in a segment.
     pub(super) fn count_runs(&mut self, place: &Place<'_>, a: usize, b: usize) -> u64 {
         let algorithm = self.settings.algorithm.unwrap_or(Algorithm::Simd);
         let mut count = 0;
@@ -286,7 +292,7 @@ impl<C> Evaluation<'_, C> {
         }
     }
 
-    /// Goes on behind what was found in the runs of two lists; says whether there is more of both.
+    /// Advances two lists past a kernel's progress. Returns false if one of them has ended.
     fn go_on(&mut self, place: &Place<'_>, [a, b]: [usize; 2], progress: Progress) -> bool {
         let Scratch { leaves, words, .. } = &mut *self.scratch;
         let mut ended = |list: usize, used| {
@@ -294,11 +300,12 @@ impl<C> Evaluation<'_, C> {
             leaves[list].run(&place.context, words_of(words, list)).is_empty()
         };
         let (ended_a, ended_b) = (ended(a, progress.left), ended(b, progress.right));
-        // Blocks that end before where the other list is need not be unpacked.
+        // A block need not be unpacked if it ends before the other list's position.
         (!ended_a || self.refill_from(place, a, b)) && (!ended_b || self.refill_from(place, b, a))
     }
 
-    /// Fetches a list's next run that may have a rank from where the other one is on; says whether there is one.
+    /// Fetches a list's next run that may contain a rank from the other list's position on. Returns
+    /// false if no such run is left.
     fn refill_from(&mut self, place: &Place<'_>, list: usize, other: usize) -> bool {
         let Scratch { leaves, words, .. } = &mut *self.scratch;
         let run = leaves[other].run(&place.context, words_of(words, other));
@@ -308,7 +315,8 @@ impl<C> Evaluation<'_, C> {
 }
 
 impl<C: Collector> Evaluation<'_, C> {
-    /// How many matches to ask a kernel for: no more than are wanted, if all that it finds will count.
+    /// Returns the number of matches to ask a kernel for: if all of them count, at most as many as
+    /// are wanted.
     fn batch(&self, exact: bool) -> usize {
         if exact {
             self.collector.wanted().min(OUT)
@@ -317,7 +325,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// Offers the kernel's first `found` matches, if they have what else is sought.
+    /// Offers those of the kernel's first `found` matches that meet the other conditions.
     fn offer_found(&mut self, place: &Place<'_>, found: usize, rest: &mut Rest<'_>) {
         if let Some(phrase) = rest.phrase {
             return self.offer_phrase(place, found, rest, phrase);
@@ -337,14 +345,14 @@ impl<C: Collector> Evaluation<'_, C> {
         terms.iter().all(|term| {
             let leaf = &self.scratch.leaves[*term as usize];
             match leaf.bits {
-                // One bit says so.
+                // One bit is read.
                 Some(_) => leaf.has(&place.context, place.base, rank),
                 None => self.seek(place, *term as usize, rank) == rank,
             }
         })
     }
 
-    /// The same for a phrase.
+    /// Like [`offer_found`](Self::offer_found), for a phrase.
     fn offer_phrase(
         &mut self,
         place: &Place<'_>,
@@ -396,6 +404,8 @@ impl<C: Collector> Evaluation<'_, C> {
         let base = place.segment.flushed().base_rank();
         let bits = x.len().min(y.len()) * 64;
         let mut from = (place.first - base) as usize;
+        // Invariant: all matches before bit `from` were offered. Terminates: `and_into` returns a
+        // greater `next`.
         while from < bits && !self.done() {
             let wanted = self.batch(exact);
             let out = &mut self.scratch.out[..wanted];
@@ -418,6 +428,8 @@ impl<C: Collector> Evaluation<'_, C> {
         if self.seek(place, a, place.first) == END {
             return;
         }
+        // Invariant: all matches before the leaf's position were offered or counted. Terminates:
+        // each round advances or refills the leaf.
         loop {
             let wanted = self.batch(exact);
             let Scratch { leaves, words, out, .. } = &mut *self.scratch;

@@ -1,8 +1,8 @@
-//! Counting at once, in a segment whose lists can be taken as they lie.
+//! Counting without collecting, in a segment whose lists are read in place.
 //!
-//! Nothing is collected, so nothing is ordered either: what two lists share the intersection kernels count, and two lists have together what both have
-//! less that, as one has without the other. More lists are put together in windows as wide as the first cache likes, where a clause
-//! costs little beside its postings.
+//! No order is needed. The intersection kernels count the documents that two lists share. The size
+//! of a union or a difference follows from that count. More lists are combined in windows that fit
+//! the first-level cache, where a clause costs little besides its postings.
 
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -21,22 +21,22 @@ const RANKS: u32 = WORDS as u32 * 64;
 /// The bits of a window.
 type Bits = [u64; WORDS];
 
-/// A list where it lies.
+/// A list in place.
 #[derive(Clone, Copy)]
 enum Whole<'a> {
     Bits(&'a [AtomicU64]),
     Words(&'a [AtomicU32]),
 }
 
-/// The lists of several terms, and how many postings each has.
+/// The lists of several terms, and the number of postings of each.
 struct Wholes<'a> {
     lists: [Whole<'a>; TERMS_INLINE],
     postings: [u64; TERMS_INLINE],
 }
 
 impl<C> Evaluation<'_, C> {
-    /// How many documents of a segment have any of the terms, whose leaves are open there; none if one of their lists does not
-    /// lie in one piece.
+    /// Counts the documents of a segment that contain any of the terms, whose leaves are open.
+    /// `None` if one of their lists is not in one piece.
     pub(super) fn count_any(&self, place: &Place<'_>, terms: &[u32]) -> Option<u64> {
         let (level, base) = (self.settings.level, place.base);
         let mut any = self.open_wholes(place, terms)?;
@@ -49,13 +49,14 @@ impl<C> Evaluation<'_, C> {
         Some(match &mut any.lists[..count] {
             [] => 0,
             [_] => postings,
-            // What is damaged may share more than there is.
+            // Damaged lists may share more postings than they have.
             [a, b] => postings.saturating_sub(shared(level, base, *a, *b)),
             lists => each_window(level, base, |window, bits| window.add_any(lists, bits)),
         })
     }
 
-    /// How many documents of a fresh segment have each of two terms, whose leaves are open there, and how many have both.
+    /// Counts the documents of a fresh segment that contain each of two terms, and those that
+    /// contain both. Their leaves are open.
     pub(super) fn count_fresh(
         &mut self,
         place: &Place<'_>,
@@ -66,14 +67,15 @@ impl<C> Evaluation<'_, C> {
             self.scratch.leaves[term].count_fresh(&place.context, place.first).map(u64::from)
         };
         let (of_a, of_b) = (count(a)?, count(b)?);
-        // What is newer than what is to be seen does not count.
+        // Documents that are newer than the visible ones do not count.
         let ranks = [a, b].map(|term| self.seek(place, term, place.first));
         let (short, long) = if of_a <= of_b { (a, b) } else { (b, a) };
         let shared = if ranks.contains(&END) { 0 } else { self.count_runs(place, short, long) };
         Some(([of_a, of_b], shared))
     }
 
-    /// The same of those that have one term of each group and none that is in no group.
+    /// Counts the documents of a segment that contain a term of each group, and no term outside the
+    /// groups. Like [`count_any`](Self::count_any), returns `None` if a list is not in one piece.
     pub(super) fn count_groups(
         &self,
         place: &Place<'_>,
@@ -97,14 +99,15 @@ impl<C> Evaluation<'_, C> {
         Some(each_window(level, base, |window, bits| window.add_groups(lists, groups, bits)))
     }
 
-    /// The same of those that have all of the terms.
+    /// Like [`count_groups`](Self::count_groups), for documents that contain all of the terms.
     pub(super) fn count_all(&self, place: &Place<'_>, terms: &[u32]) -> Option<u64> {
         let mut groups = Groups::default();
         (0..terms.len()).try_for_each(|number| groups.push(1 << number))?;
         self.count_groups(place, terms, &groups)
     }
 
-    /// The lists of terms whose leaves are open in a segment.
+    /// Returns the lists of terms whose leaves are open in a segment. `None` if one of them is not
+    /// in one piece.
     fn open_wholes<'l>(&self, place: &'l Place<'_>, terms: &[u32]) -> Option<Wholes<'l>> {
         let region = place.context.lists.region;
         let lists = [Whole::Words(&[]); TERMS_INLINE];
@@ -124,7 +127,7 @@ impl<C> Evaluation<'_, C> {
     }
 }
 
-/// How many ranks two lists share.
+/// Counts the ranks that two lists share.
 fn shared(level: Level, base: u32, a: Whole<'_>, b: Whole<'_>) -> u64 {
     match (a, b) {
         (Whole::Bits(a), Whole::Bits(b)) => kernel::and_count(level, a, b),
@@ -138,7 +141,7 @@ fn shared(level: Level, base: u32, a: Whole<'_>, b: Whole<'_>) -> u64 {
     }
 }
 
-/// A window of ranks, from one on.
+/// A window of ranks, from `start` on.
 #[derive(Clone, Copy)]
 struct Window {
     level: Level,
@@ -146,7 +149,7 @@ struct Window {
     start: u32,
 }
 
-/// How many bits are set in the windows from a rank on.
+/// Counts the bits that `add` sets in all windows from the rank `base` on.
 fn each_window(level: Level, base: u32, mut add: impl FnMut(Window, &mut Bits)) -> u64 {
     let mut count = 0;
     for start in (base..END).step_by(RANKS as usize) {
@@ -158,12 +161,12 @@ fn each_window(level: Level, base: u32, mut add: impl FnMut(Window, &mut Bits)) 
 }
 
 impl Window {
-    /// Adds what any of the lists has.
+    /// Adds the documents of all lists.
     fn add_any(self, lists: &mut [Whole<'_>], bits: &mut Bits) {
         lists.iter_mut().for_each(|list| self.add(list, bits));
     }
 
-    /// Adds what a list of each group has, and none that is in no group.
+    /// Adds the documents that lists of all groups contain and no list outside the groups.
     fn add_groups(self, lists: &mut [Whole<'_>], groups: &Groups, bits: &mut Bits) {
         for (number, group) in groups.as_slice().iter().enumerate() {
             if number == 0 {
@@ -182,13 +185,13 @@ impl Window {
         }
     }
 
-    /// Adds what those of the lists have whose numbers' bits are set.
+    /// Adds the documents of the lists whose bits in `numbers` are set.
     fn add_some(self, lists: &mut [Whole<'_>], numbers: u32, bits: &mut Bits) {
         let some = lists.iter_mut().enumerate().filter(|(number, _)| numbers >> number & 1 == 1);
         some.for_each(|(_, list)| self.add(list, bits));
     }
 
-    /// Adds what a list has, and leaves of it what is behind the window.
+    /// Adds the documents of a list, and advances the list past the window.
     fn add(self, list: &mut Whole<'_>, bits: &mut Bits) {
         let Window { level, base, start } = self;
         match list {

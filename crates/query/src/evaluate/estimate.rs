@@ -1,4 +1,5 @@
-//! How many documents of a segment a node of a tree matches at most, roughly: what must match is asked from the rarest clause on.
+//! A rough upper bound on the number of documents of a segment that a node matches. Required
+//! clauses are evaluated from the rarest one on.
 
 use super::{Evaluation, Place};
 use crate::collect::Limit;
@@ -6,14 +7,14 @@ use crate::leaf::END;
 use crate::query::{Kind, NodeId, Occur};
 
 impl<C: Limit> Evaluation<'_, C> {
-    /// The clause that must match and probably matches least.
+    /// Returns the required clause with the lowest estimate.
     pub(super) fn cheapest(&self, place: &Place<'_>, node: NodeId) -> Option<NodeId> {
         let query = self.query;
         let must = query.children(node).filter(|c| query.counts(*c, Occur::Must));
         must.min_by_key(|child| self.estimate(place, *child))
     }
 
-    /// How many documents of the segment a node matches at most, roughly.
+    /// Returns a rough upper bound on the number of documents of the segment that a node matches.
     fn estimate(&self, place: &Place<'_>, node: NodeId) -> u32 {
         let query = self.query;
         let all = END - place.base;

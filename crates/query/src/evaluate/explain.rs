@@ -1,7 +1,8 @@
-//! Why a document has its score: each clause of the query is asked about this one document, on its own.
+//! Explains a document's score. Each clause of the query is evaluated for this one document.
 //!
-//! Whether a node matches is found as evaluation finds it, in a window around the document. What it adds is computed from the
-//! posting that a look-up finds. Nothing here is fast: before each question all lists are opened anew.
+//! Evaluation in a window around the document shows if a node matches. Its score is computed from
+//! the posting that a look-up finds. Nothing here is fast: all lists are opened anew for each
+//! question.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -23,7 +24,7 @@ use crate::fade::Fading;
 use crate::query::{Kind, NONE, NodeId, Occur};
 use crate::rank::{Counts, Parameters, Weight, Weights, boosted, score};
 
-/// What a score is explained by.
+/// The parameters of an explanation.
 pub(crate) struct Explained<'e> {
     pub(crate) schema: &'e Schema,
     pub(crate) weights: &'e Weights,
@@ -39,7 +40,7 @@ impl Limit for Explained<'_> {
 }
 
 impl Evaluation<'_, Explained<'_>> {
-    /// Why the document with a key has its score; none if the snapshot has no such document.
+    /// Explains the score of the document with a key; `None` if the snapshot has no such document.
     pub(crate) fn explain(&mut self, key: &[u8]) -> Option<Explanation> {
         let (segment, local) = find_document(&self.snapshot, key)?;
         let is_fresh = segment.id().position() >= self.snapshot.window().end;
@@ -100,7 +101,8 @@ impl Evaluation<'_, Explained<'_>> {
         explained
     }
 
-    /// What a node that matches adds to a document's score, and why; of clauses that are added up, not how much.
+    /// Returns the score of a node that matches, and its reason. The score is 0 for clauses that
+    /// are added up.
     fn worth(&mut self, place: &Place<'_>, id: NodeId, rank: u32, boost: f32) -> (f32, Worth) {
         let query = self.query;
         let (bm25, frequency) = match (self.collector.weights.of(id), query.nodes[id as usize].kind)
@@ -142,7 +144,7 @@ impl Evaluation<'_, Explained<'_>> {
         }
     }
 
-    /// Whether the document at a rank is what a node asks for.
+    /// True if a node matches the document at a rank.
     fn matches(&mut self, place: &Place<'_>, id: NodeId, rank: u32) -> bool {
         self.open_all(place);
         let window = Window::first(place.base, rank);
@@ -153,7 +155,7 @@ impl Evaluation<'_, Explained<'_>> {
         bits[bit / 64] >> (bit % 64) & 1 == 1
     }
 
-    /// How often a term is in the document at a rank.
+    /// Returns the frequency of a term in the document at a rank.
     fn frequency_at(&mut self, place: &Place<'_>, term: usize, rank: u32) -> u32 {
         self.open_all(place);
         if self.seek(place, term, rank) != rank {
@@ -167,7 +169,8 @@ impl Evaluation<'_, Explained<'_>> {
         }
     }
 
-    /// Finds the lists of all terms in a registered segment, to open them as often as there are questions.
+    /// Finds the lists of all terms in a registered segment, for [`open_all`](Self::open_all) to
+    /// open again and again.
     fn find_lists(&mut self, segment: &Segment<'_>) {
         let position = segment.id().position();
         let terms = self.query.terms.len();

@@ -1,7 +1,9 @@
-//! How often a term is in a document, where the posting does not say it: postings count to 254, positions are exact.
+//! Exact frequencies. A posting's frequency is saturated at 255, so higher ones are counted by
+//! positions.
 //!
-//! Few documents have a term so often, so nothing is kept for them: the term is looked up in the segment and the document's vector is gone
-//! through, or where lists are packed its positions. An index without positions takes 255 for what it is.
+//! Such frequencies are rare, so nothing is cached. The term is looked up in the segment, then
+//! counted in the document's vector, or among its positions in a packed list. An index without
+//! positions takes 255 as the frequency.
 
 use spirit_index::ground::posting::{FREQUENCY_MAX, rank_of};
 use spirit_index::rows::vector;
@@ -16,15 +18,15 @@ impl Frequencies for Place<'_> {
         let settings = &self.segment.memory().geometry().settings;
         let packed = || self.packed_occurrences(term as usize, rank);
         let in_vector = || Some(self.occurrences(self.ordinal_of(term as usize)?, rank));
-        // Readers may be led to packed lists in between: then ordinals are gone.
+        // Readers may be led to packed lists in between. Then ordinals are gone.
         let exact = || packed().or_else(in_vector).or_else(packed);
-        // Where something is damaged the posting counts.
+        // In a damaged segment the posting's own frequency counts.
         settings.positions.then(exact).flatten().unwrap_or(0).max(FREQUENCY_MAX)
     }
 }
 
 impl Place<'_> {
-    /// A term's ordinal in the segment, by its bytes.
+    /// Returns a term's ordinal in the segment, found by the term's bytes.
     pub(super) fn ordinal_of(&self, term: usize) -> Option<u32> {
         let found = &self.query.terms[term];
         let term = self.query.lookup(found);
@@ -34,7 +36,7 @@ impl Place<'_> {
         }
     }
 
-    /// How often packed lists say; none if the segment's are not packed.
+    /// Returns a term's frequency by its packed list; `None` if the segment is not packed.
     fn packed_occurrences(&self, term: usize, rank: u32) -> Option<u32> {
         if self.context.extent.is_some() {
             return None;

@@ -10,11 +10,11 @@ use crate::collect::Collector;
 use crate::leaf::END;
 use crate::query::Query;
 
-/// Snapshots in which keys are looked for before they are not there.
+/// Snapshots in which a key is looked up, at most.
 const KEY_LOOKS: usize = 3;
 
 impl<'a, C: Collector> Evaluation<'a, C> {
-    /// Offers the document that the term's bytes call.
+    /// Offers the document whose key the term's bytes are.
     pub(super) fn key(&mut self, term: u32) {
         let Some((segment, local)) = self.find_key(term) else { return };
         let place = self.place(segment, false);
@@ -25,7 +25,8 @@ impl<'a, C: Collector> Evaluation<'a, C> {
 }
 
 impl<'a, C> Evaluation<'a, C> {
-    /// The rank of the document with a key, if it is in the current segment and at or after `target`; else [`END`].
+    /// Returns the rank of the document with a key, if it is in the current segment and not before
+    /// `target`; else [`END`].
     pub(super) fn next_key(&mut self, place: &Place<'_>, term: u32, target: u32) -> u32 {
         match self.find_key(term) {
             Some((segment, local))
@@ -43,9 +44,9 @@ impl<'a, C> Evaluation<'a, C> {
 }
 
 /// Takes a snapshot to answer a query by. The key table keeps a limited number of replaced rows for
-/// readers. If it does not find a key, a later snapshot is taken: that is cheaper than to search all
-/// rows for the version that the old snapshot sees. Segments whose documents all arrived at `over_ms`
-/// or before are left out.
+/// readers. If it does not find a key, a later snapshot is taken. A snapshot costs less than a
+/// search of all rows for the version that the old snapshot sees. Segments whose documents all
+/// arrived at `over_ms` or before are left out.
 pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query, over_ms: u64) -> Snapshot<'a> {
     let mut snapshot = Snapshot::take(memory).without_older(over_ms);
     if query.has_keys() {
@@ -60,13 +61,13 @@ pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query, over_ms: u64) -> Snap
     snapshot
 }
 
-/// The segment and row of the document with a key, dead or alive.
+/// Returns the segment and row of the document with a key, dead or alive.
 pub(super) fn find_document<'a>(snapshot: &Snapshot<'a>, key: &[u8]) -> Option<(Segment<'a>, u32)> {
     let row = look_up(snapshot, key).or_else(|| keys::find_forgotten(snapshot, key));
     row.and_then(|row| snapshot.locate(row))
 }
 
-/// The row of the document with a key, by the key table and the automatic keys.
+/// Returns the row of the document with a key, by the key table and the automatic keys.
 fn look_up(snapshot: &Snapshot<'_>, key: &[u8]) -> Option<u64> {
     let memory = snapshot.memory();
     let row = keys::Keys::new(memory.geometry()).find(snapshot, memory, key, keys::hash(key));

@@ -1,8 +1,10 @@
-//! The newest few documents that have a term of each of two groups, or of one, and none of others: lists move each other on.
+//! The newest few documents that contain a term of each of one or two groups, and no excluded term.
+//! The lists move each other on.
 //!
-//! Each group says where it has a document next, from where the other has one, until both have the same; only then is it asked whether
-//! that lacks what it must. Where few documents have both, that is slower than [windows](super::window), which take the rest of a
-//! segment after this many steps.
+//! Each group moves to its first document from the other's position on, until both are at one
+//! document. Only then excluded terms are checked. Where few documents are in both groups, that is
+//! slower than [windows](super::window). These take over the rest of a segment after [`STEPS_MAX`]
+//! steps.
 
 use spirit_index::ground::posting::rank_of;
 
@@ -11,19 +13,21 @@ use crate::collect::Collector;
 use crate::leaf::END;
 use crate::plan::Groups;
 
-/// Groups that are gone through so: of more, few documents have one each, however many have each one.
+/// Groups that leapfrog, at most. With more, few documents are in all groups, even if each group
+/// has many.
 const GROUPS_MAX: usize = 2;
-/// Steps in a segment before windows take over: they cost what a few of the latter do.
+/// Steps in a segment before windows take over. They cost about as much as a few windows.
 const STEPS_MAX: usize = 512;
 
-/// Whether lists move each other on for this many groups of terms.
+/// True if this many groups of terms leapfrog.
 pub(super) fn leapfrogs(groups: &Groups) -> bool {
     groups.as_slice().len() <= GROUPS_MAX
 }
 
 impl<C: Collector> Evaluation<'_, C> {
-    /// Offers the documents of a segment that have one term of each group and none that is in no group, whose leaves are open there, until
-    /// it is done. Returns the rank from which on others have to look, if any.
+    /// Offers the documents of a segment that contain a term of each group and no term outside the
+    /// groups, until the collector is done. The leaves are open. Returns the rank from which on
+    /// windows must go on, if any.
     pub(super) fn leapfrog(
         &mut self,
         place: &Place<'_>,
@@ -31,6 +35,7 @@ impl<C: Collector> Evaluation<'_, C> {
         groups: &Groups,
     ) -> Option<u32> {
         let mut rank = place.first;
+        // Invariant: all matches before `rank` were offered. Terminates after `STEPS_MAX` steps.
         for _ in 0..STEPS_MAX {
             if !self.meter.step() {
                 return None;
@@ -54,7 +59,8 @@ impl<C: Collector> Evaluation<'_, C> {
         Some(rank)
     }
 
-    /// Where the first group is that has no document at `rank`: there is none before that. `rank` itself if each has it.
+    /// Returns the position of the first group that has no document at `rank`; `rank` if all have
+    /// one. No document before that position matches.
     fn next_of_groups(
         &mut self,
         place: &Place<'_>,
@@ -67,7 +73,8 @@ impl<C: Collector> Evaluation<'_, C> {
         next.find(|next| *next != rank).unwrap_or(rank)
     }
 
-    /// The first rank at or behind `target` at which one of some terms has a document, by their bits.
+    /// Returns the first rank from `target` on at which one of some terms has a document. `bits`
+    /// selects the terms.
     fn earliest_of(&mut self, place: &Place<'_>, terms: &[u32], bits: u32, target: u32) -> u32 {
         let mut earliest = END;
         for (number, term) in terms.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! The newest few documents with any of several terms: they are those that lists begin with, so lists are merged.
+//! The newest few documents that contain any of several terms. They are at the beginnings of the
+//! lists, which are merged.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -12,7 +13,8 @@ use crate::leaf::END;
 use crate::plan::TERMS_INLINE;
 
 impl<C: Collector> Evaluation<'_, C> {
-    /// Offers the documents of a segment that have any of the terms, whose leaves are open there, until it is done.
+    /// Offers the documents of a segment that contain any of the terms, until the collector is
+    /// done. The leaves are open.
     pub(super) fn merge(&mut self, place: &Place<'_>, terms: &[u32]) {
         match self.wholes(place, terms) {
             Some(mut lists) => self.merge_wholes(place, &mut lists[..terms.len()]),
@@ -20,7 +22,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// The same of lists that lie in one piece.
+    /// Like [`merge`](Self::merge), for lists in one piece.
     fn merge_wholes(&mut self, place: &Place<'_>, lists: &mut [&[AtomicU32]]) {
         let next = |list: &[AtomicU32]| list.first().map_or(END, |word| rank(word.load(Relaxed)));
         loop {
@@ -38,7 +40,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// The same of lists that come run by run.
+    /// Like [`merge`](Self::merge), for lists that are read run by run.
     fn merge_runs(&mut self, place: &Place<'_>, terms: &[u32]) {
         let mut next = [END; TERMS_INLINE];
         let next = &mut next[..terms.len()];
@@ -62,7 +64,8 @@ impl<C: Collector> Evaluation<'_, C> {
 }
 
 impl<'a, C> Evaluation<'a, C> {
-    /// What is to be seen of the lists of some terms, whose leaves are open in a segment; none if one of them does not lie in one piece.
+    /// Returns the visible parts of the lists of some terms, whose leaves are open; `None` if one
+    /// of them is not in one piece.
     fn wholes(&self, place: &Place<'a>, terms: &[u32]) -> Option<[&'a [AtomicU32]; TERMS_INLINE]> {
         let mut lists: [&[AtomicU32]; TERMS_INLINE] = [&[]; TERMS_INLINE];
         for (list, term) in lists.iter_mut().zip(terms) {

@@ -1,5 +1,6 @@
-//! Segments that the DRAM dictionary does not cover: their entries are copied part by part, from the newest, for as long as
-//! the query has not enough. Each part has more segments than the one before, so a query that stops early copies little.
+//! Segments that the DRAM dictionary does not cover. Their entries are copied part by part, from
+//! the newest, until the query has enough. Each part has more segments than the one before, so a
+//! query that stops early copies little.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
@@ -12,33 +13,33 @@ use spirit_mem::Zeroed;
 use super::Evaluation;
 use crate::collect::Limit;
 
-/// Entries that can be copied at once, of all terms together.
+/// Entries that can be copied at once, for all terms together.
 const ENTRIES: usize = 4096;
 const ENTRY_WORDS: usize = size_of::<EntryWords>() / size_of::<AtomicU32>();
 /// Segments of the first part.
 const SEGMENTS_FIRST: usize = 16;
-/// How many times as many the next one has.
+/// The factor by which each part is larger than the one before.
 const GROWTH: usize = 4;
 
-/// Where a reader's queries copy entries. Memory that no query needs is not backed.
+/// Memory for copies of entries, for a reader's queries. Pages that no query needs are not backed.
 #[derive(Default)]
 pub(crate) struct Lent(Zeroed<AtomicU32>);
 
 impl Lent {
-    /// Room for all of them.
+    /// Reserves memory for [`ENTRIES`] entries.
     pub(crate) fn new() -> Lent {
         Lent(Zeroed::new(ENTRIES * ENTRY_WORDS))
     }
 
-    /// The places.
+    /// Returns the entries' places.
     pub(crate) fn places(&self) -> &[EntryWords] {
         self.0.as_chunks().0
     }
 }
 
 impl<C: Limit> Evaluation<'_, C> {
-    /// Evaluates the segments that the DRAM dictionary does not cover by `evaluate`, a part at a time. `older` finds entries
-    /// there, if there is a second tier; `terms` are all of the query that it looks at.
+    /// Evaluates the segments that the DRAM dictionary does not cover, a part at a time. `older`
+    /// finds their entries, if there is a second tier. `terms` are all terms that `evaluate` reads.
     pub(super) fn step_back<O: FindOlder>(
         &mut self,
         older: impl FnOnce() -> Option<O>,
@@ -58,6 +59,8 @@ impl<C: Limit> Evaluation<'_, C> {
         // Each term may have an entry in each segment of a part.
         let share = (self.lent.len() / terms.len().max(1)).max(1);
         let mut segments = SEGMENTS_FIRST;
+        // Invariant: all segments from `part.oldest` on are done. Terminates: each part begins at a
+        // lower position.
         while self.part.oldest > oldest && !self.done() {
             let end = self.part.oldest;
             let back = segments.min(share) as Position;

@@ -1,7 +1,8 @@
-//! Patterns: the documents of all terms of a segment that a pattern matches, as one bitmap.
+//! Patterns: one bitmap of the documents of all terms of a segment that a pattern matches.
 //!
-//! It is made when the first clause asks for it, from the segment's terms in order: from the first that may match on, and past
-//! those of which the pattern says that they cannot. A fresh segment has no order, and all of its terms are looked at.
+//! The first clause that needs the bitmap makes it, from the segment's ordered terms. It starts at
+//! the first term that may match, and skips prefixes of which no term can match. A fresh segment
+//! has no order, so all of its terms are tested.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -26,19 +27,20 @@ use crate::pattern::Matcher;
 use crate::query::{Kind, NodeId, PATTERNS_MAX, Query};
 use crate::verdict::Verdict;
 
-/// Terms that cannot match which are passed one by one before the next that may is searched for.
+/// Non-matching terms with one prefix that are skipped one by one, at most, before a search for the
+/// next prefix.
 const PASSED_MAX: usize = 8;
 
-/// Terms of a fresh segment whose prefixes are looked at between looks at the clock.
+/// Terms of a fresh segment whose prefixes are tested in one step of the meter.
 const TERMS_OF_A_STEP: usize = 64;
 
-/// Where a reader's queries put what their patterns match. Memory that no query needs is not backed.
+/// The bitmaps of a reader's patterns. Pages that no query needs are not backed.
 pub(crate) struct PatternBits {
     bits: Vec<u64>,
     /// The documents in which a phrase prefix may occur.
     candidates: Vec<u64>,
     words_each: usize,
-    /// By bit: the patterns whose documents in the current segment are known.
+    /// The patterns whose bitmaps for the current segment are known, a bit each.
     known: u32,
     fuzzy: FuzzyMatcher,
 }
@@ -46,7 +48,7 @@ pub(crate) struct PatternBits {
 const _: () = assert!(PATTERNS_MAX <= u32::BITS as usize);
 
 impl PatternBits {
-    /// For segments of this many rows.
+    /// Reserves bitmaps for segments of at most this many rows.
     pub(crate) fn new(rows_max: u32) -> PatternBits {
         let words_each = rows_max.div_ceil(64) as usize;
         let bits = vec![0; words_each * PATTERNS_MAX];
@@ -54,7 +56,7 @@ impl PatternBits {
         PatternBits { bits, candidates, words_each, known: 0, fuzzy: FuzzyMatcher::default() }
     }
 
-    /// The current segment is another one.
+    /// Forgets all bitmaps, since the current segment has changed.
     pub(super) fn forget(&mut self) {
         self.known = 0;
     }
@@ -63,7 +65,8 @@ impl PatternBits {
         &self.bits[pattern as usize * self.words_each..][..self.words_each]
     }
 
-    /// For a phrase prefix in the current segment: the bitmaps of its candidates and of what it matches.
+    /// Returns the bitmaps of a phrase prefix's candidates and of its matches in the current
+    /// segment.
     pub(super) fn of_phrase(
         &mut self,
         place: &Place<'_>,
@@ -76,7 +79,7 @@ impl PatternBits {
 }
 
 impl<C: Limit> Evaluation<'_, C> {
-    /// The first rank at or after `target` that a pattern matches, or [`END`].
+    /// Returns the first rank from `target` on that a pattern matches, or [`END`].
     pub(super) fn next_of_pattern(
         &mut self,
         place: &Place<'_>,
@@ -95,7 +98,7 @@ impl<C: Limit> Evaluation<'_, C> {
         found.map_or(END, |(at, word)| place.base + at as u32 * 64 + word.trailing_zeros())
     }
 
-    /// Sets the bits of what a pattern matches in a window.
+    /// Sets the bits of a window's documents that a pattern matches.
     pub(super) fn add_pattern(
         &mut self,
         place: &Place<'_>,
@@ -112,7 +115,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Finds what the node of a pattern matches in the current segment, unless that is known.
+    /// Fills in the bitmap of a pattern in the current segment, unless it is known.
     fn expand(&mut self, place: &Place<'_>, node: NodeId, pattern: u32) {
         let patterns = &mut self.scratch.patterns;
         if patterns.known >> pattern & 1 == 1 {
@@ -147,7 +150,8 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Calls `found` with each term that a pattern matches in the current segment, and with how many documents have it.
+    /// Calls `found` with each term that a pattern matches in the current segment, and its number
+    /// of documents.
     pub(super) fn each_expansion(
         &mut self,
         place: &Place<'_>,
@@ -184,12 +188,12 @@ pub(super) fn each_fresh(extent: &Extent<'_>, ordinal: u32, mut take: impl FnMut
     }
 }
 
-/// Words of a bitmap of the current segment.
+/// Returns the number of words of a bitmap of the current segment.
 fn words_of(place: &Place<'_>) -> usize {
     (END - place.base).div_ceil(64) as usize
 }
 
-/// A pattern on its way through a segment's terms.
+/// A pattern that is matched with a segment's terms.
 pub(super) struct Expansion<'e, 'q> {
     field: FieldId,
     matcher: Matcher<'e>,
@@ -197,7 +201,7 @@ pub(super) struct Expansion<'e, 'q> {
 }
 
 impl<'e, 'q> Expansion<'e, 'q> {
-    /// None if nothing can match.
+    /// Returns `None` if no term can match.
     pub(super) fn new(
         query: &'e Query,
         pattern: u32,
@@ -209,12 +213,13 @@ impl<'e, 'q> Expansion<'e, 'q> {
         Some(Expansion { field: pattern.field, matcher, meter })
     }
 
-    /// The terms of a registered segment, from the first on that may match.
+    /// Returns a cursor at the first term of a registered segment that may match.
     pub(super) fn cursor<'a>(&self, place: &Place<'a>) -> TermCursor<'a> {
         place.segment.terms_from(self.field, self.matcher.first())
     }
 
-    /// Calls `found` with each term of a registered segment that matches, from where a [`cursor`](Self::cursor) is.
+    /// Calls `found` with each matching term of a registered segment, from the position of a
+    /// [`cursor`](Self::cursor) on.
     pub(super) fn registered<'a>(
         &mut self,
         place: &Place<'a>,
@@ -222,7 +227,9 @@ impl<'e, 'q> Expansion<'e, 'q> {
         mut found: impl FnMut(&mut Meter<'q>, &[u8], OrderedTerm),
     ) {
         let mut term = [0; TERM_BYTES_MAX];
-        // The bytes that terms are passed for, and how many there were.
+        // Invariant: no term before the cursor is left to test. `passing` is a prefix of which no
+        // term matches, and `passed` counts the terms skipped for it. Terminates: the cursor only
+        // moves forward.
         let (mut passing, mut passed) = ([0; TERM_BYTES_MAX], 0);
         let mut passing_len = 0;
         while let Some((field, begins)) = cursor.begins() {
@@ -238,7 +245,8 @@ impl<'e, 'q> Expansion<'e, 'q> {
             if passing_len > 0 && bytes.starts_with(&passing[..passing_len]) {
                 passed += 1;
                 if passed > PASSED_MAX {
-                    // No text has the byte that follows all that begin so.
+                    // The cursor moves past all terms with the prefix. No overflow: text has no
+                    // byte 255.
                     passing[passing_len - 1] += 1;
                     cursor = place.segment.terms_from(self.field, &passing[..passing_len]);
                     passing_len = 0;
@@ -259,7 +267,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
         }
     }
 
-    /// Calls `found` with each term of a fresh segment that matches, and its ordinal.
+    /// Calls `found` with each matching term of a fresh segment, and its ordinal.
     pub(super) fn fresh(
         &mut self,
         place: &Place<'_>,
@@ -276,7 +284,8 @@ impl<'e, 'q> Expansion<'e, 'q> {
             if !self.meter.step() {
                 return;
             }
-            // Relaxed, as the kernel reads, will do: they were written before the number of terms was stored.
+            // Relaxed loads suffice: the prefixes were written before the number of terms was
+            // stored.
             let candidates = kernel::spelt(place.context.level, prefixes, spelling);
             for bit in ones(&[candidates]) {
                 if !self.fresh_term(extent, first + bit as u32, &mut long, &mut found) {
@@ -286,7 +295,8 @@ impl<'e, 'q> Expansion<'e, 'q> {
         }
     }
 
-    /// Which bits of a prefix all terms that match have alike, and what they are: the field's, and those of the first bytes.
+    /// Returns the bits of a prefix that all matching terms share, as a mask and a value. They are
+    /// those of the field and of the first bytes.
     fn begins(&self) -> (u64, u64) {
         let first = match &self.matcher {
             Matcher::Range { .. } => &[],
@@ -296,7 +306,8 @@ impl<'e, 'q> Expansion<'e, 'q> {
         (u64::MAX << (u64::BITS - known), prefix(self.field, first))
     }
 
-    /// Looks at one term of a fresh segment; says whether to go on. A long one's bytes are gathered first.
+    /// Tests a term of a fresh segment, and returns false if the evaluation must end. A long term's
+    /// bytes are gathered first.
     #[inline]
     fn fresh_term(
         &mut self,
@@ -326,7 +337,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
     }
 }
 
-/// What the terms match that were found, as a bitmap.
+/// The documents of the terms found, as a bitmap.
 struct Bitmap<'e> {
     region: &'e Region,
     level: Level,
@@ -357,7 +368,7 @@ impl Bitmap<'_> {
         each_fresh(extent, ordinal, |word| self.add_word(word));
     }
 
-    /// A posting that is newer than what the snapshot sees has no bit.
+    /// Sets the bit of a posting. Postings that are newer than the snapshot have no bit.
     fn add_word(&mut self, word: u32) {
         let bit = rank(word).wrapping_sub(self.base) as usize;
         if let Some(word) = self.bits.get_mut(bit / 64) {

@@ -1,8 +1,13 @@
-//! Phrases: documents with all of the terms, in whose vectors the terms are where they should be.
+//! Phrases: documents that contain all of the terms, in whose vectors the terms are in their
+//! places.
 //!
-//! Positions are in the [document vectors](spirit_index::rows::vector), so a phrase is looked up in each document that has its terms:
-//! their ordinals, one behind the other, by the vector kernel; with gaps or slop, [one by one](crate::slop). That costs two cache misses,
-//! one for the row and one for the vector, so documents are looked at [many at a time](Phrase::each), and those of the next ones are asked for meanwhile. Where lists are packed there are no vectors, and [the lists](packed) say where terms are.
+//! Positions are in the [document vectors](spirit_index::rows::vector). So a phrase is looked up in
+//! each document that contains its terms. The vector kernel finds the terms' ordinals in a row.
+//! With gaps or slop, [matches](crate::slop) are found one by one.
+//!
+//! A document costs two cache misses, one for its row and one for its vector. So documents are
+//! checked [many at a time](Phrase::each), and those ahead are prefetched. Where lists are packed
+//! there are no vectors, and [the lists](packed) have the positions.
 
 mod packed;
 mod prefix;
@@ -23,32 +28,33 @@ use crate::query::{Kind, Node, NodeId};
 use crate::slop::{self, Occurrence, SLOTS_MAX, Slot};
 use packed::InLists;
 
-/// Units of a document that are asked for ahead; the processor sees the pattern then.
+/// Units of a document that are prefetched. The processor recognizes the pattern then.
 const UNITS_AHEAD: u32 = 4 * LINE_UNITS as u32;
 /// Units on a cache line.
 const LINE_UNITS: usize = 32;
-/// How many documents ahead a vector is asked for,
+/// Documents by which the prefetch of a vector is ahead.
 const VECTORS_AHEAD: usize = 8;
-/// and before it the row that says where it is.
+/// Documents by which the prefetch of a row is ahead. The row has the vector's place.
 const ROWS_AHEAD: usize = 2 * VECTORS_AHEAD;
-/// Documents that are looked at together.
+/// Documents that are checked together, at most.
 const GROUP: usize = 128;
 
-/// A phrase in one segment. It lies in scratch memory and is filled anew: phrases may be long, and most are short.
+/// A phrase in one segment. It lies in scratch memory and is filled in anew: the longest phrases
+/// are large, most are small.
 #[derive(Debug, Default)]
 pub(super) struct Phrase {
-    /// The place of each term.
+    /// The places of the terms.
     slots: Vec<Slot>,
     slop: u32,
     form: Form,
-    /// Its terms' tokens, where vectors are looked at,
+    /// The terms' tokens, for vectors.
     tokens: Vec<Token>,
-    /// and their units, one behind the other, if there are no gaps and no slop.
+    /// The tokens' units in a row, if there are no gaps and no slop.
     pattern: Vec<u16>,
     lists: InLists,
 }
 
-/// How it is looked for.
+/// The source of a phrase's positions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Form {
     #[default]
@@ -56,26 +62,26 @@ enum Form {
     Lists,
 }
 
-/// What is wanted of a document.
+/// The result wanted for a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wanted {
-    /// Whether the phrase occurs: 1 or 0.
+    /// 1 if the phrase occurs, else 0.
     Any,
-    /// How often; a match that is moved counts for less, as in Lucene.
+    /// The phrase's frequency. Like in Lucene, a match with moved terms counts for less.
     Frequency,
 }
 
-/// What a phrase is looked for in.
+/// The memory for checking phrases.
 pub(super) struct Room<'r> {
     pub(super) place: &'r Place<'r>,
     /// The scratch memory of all leaves.
     pub(super) words: &'r [AtomicU32],
-    /// For where the terms are in the current document.
+    /// Room for the terms' places in the current document.
     pub(super) occurrences: &'r mut Vec<Occurrence>,
 }
 
 impl<C: Limit> Evaluation<'_, C> {
-    /// Leaves the bits of documents in which a phrase occurs; they have the term `known` already.
+    /// Keeps the bits of documents in which a phrase occurs. They contain the term `known`.
     pub(super) fn keep_phrase(
         &mut self,
         place: &Place<'_>,
@@ -85,6 +91,7 @@ impl<C: Limit> Evaluation<'_, C> {
         bits: &mut [u64],
     ) {
         let query = self.query;
+        // Invariant: the documents left contain the terms of the children before.
         for child in query.children(node).filter(|child| Some(*child) != known) {
             if is_empty(bits) {
                 return;
@@ -114,17 +121,19 @@ impl<C: Limit> Evaluation<'_, C> {
 }
 
 impl<C> Evaluation<'_, C> {
-    /// Makes the phrase of scratch memory what the current segment has of one, of a phrase prefix without its last word; says whether all
-    /// its terms have postings there.
+    /// Fills the phrase of scratch memory with the terms of a phrase in the current segment. For a
+    /// phrase prefix, the last word is left out. Returns false if a term has no postings in the
+    /// segment.
     pub(super) fn open_phrase(&mut self, place: &Place<'_>, node: NodeId) -> bool {
-        // Lent, since terms are looked for by what else there is.
+        // Moved out, since filling it reads the rest of the scratch memory.
         let mut phrase = std::mem::take(&mut self.scratch.phrase);
         let is_open = self.fill_phrase(place, node, &self.scratch.words, &mut phrase);
         self.scratch.phrase = phrase;
         is_open
     }
 
-    /// The same of a phrase and the scratch memory of all leaves that are lent already.
+    /// Like [`open_phrase`](Self::open_phrase), for a phrase and scratch memory of the leaves that
+    /// were moved out before.
     pub(super) fn fill_phrase(
         &self,
         place: &Place<'_>,
@@ -142,7 +151,7 @@ impl<C> Evaluation<'_, C> {
             if self.fill_ordinals(place, node, phrase).is_some() {
                 return true;
             }
-            // If readers were led to packed lists meanwhile, ordinals are gone.
+            // If readers were led to packed lists in between, ordinals are gone.
             if !self.is_packed(place) {
                 return false;
             }
@@ -159,7 +168,7 @@ impl<C> Evaluation<'_, C> {
         Some(())
     }
 
-    /// The terms of a phrase, and the place of each.
+    /// Returns the terms of a phrase, and the place of each.
     fn phrase_terms(&self, node: NodeId) -> impl Iterator<Item = (usize, u32)> + '_ {
         let query = self.query;
         query.children(node).filter_map(|child| match query.nodes[child as usize] {
@@ -168,11 +177,11 @@ impl<C> Evaluation<'_, C> {
         })
     }
 
-    /// A term's ordinal in the current segment, where it has a list.
+    /// Returns a term's ordinal in the current segment, if it has a list there.
     fn ordinal(&self, place: &Place<'_>, term: usize) -> Option<u32> {
         let leaf = &self.scratch.leaves[term];
         if leaf.postings == 1 && place.context.extent.is_none() {
-            // A posting that lies in an entry has no list before which it would stand.
+            // An ordinal stands before a list, but a single posting lies in its entry.
             return place.ordinal_of(term);
         }
         leaf.ordinal(&place.context)
@@ -180,7 +189,7 @@ impl<C> Evaluation<'_, C> {
 }
 
 impl Phrase {
-    /// With room for the longest.
+    /// Reserves room for the longest phrase.
     pub(super) fn with_capacity() -> Phrase {
         Phrase {
             slots: Vec::with_capacity(SLOTS_MAX),
@@ -191,27 +200,28 @@ impl Phrase {
         }
     }
 
-    /// Without terms, but for its slop.
+    /// Removes all terms, but keeps the slop.
     fn clear(&mut self, form: Form) {
         self.form = form;
         self.pattern.clear();
         self.truncate(0);
     }
 
-    /// Without terms behind the first `places`.
+    /// Removes the terms after the first `places`.
     fn truncate(&mut self, places: usize) {
         self.slots.truncate(places);
         self.tokens.truncate(places);
         self.lists.truncate(places);
     }
 
-    /// Takes the next term along, which is the same as one before if that is `known`.
+    /// Appends a term at a place. If `known` is the index of an earlier place, the term is that
+    /// one's.
     fn push(&mut self, known: Option<usize>, at: u32) {
         let term = known.unwrap_or(self.slots.len()) as u32;
         self.slots.push(Slot { term, at });
     }
 
-    /// The same in vectors.
+    /// Like [`push`](Self::push), for a term in vectors.
     fn push_ordinal(&mut self, ordinal: u32, at: u32) {
         let token = vector::units_for(ordinal);
         let known = self.tokens.iter().position(|own| *own == token);
@@ -219,7 +229,7 @@ impl Phrase {
         self.push(known, at);
     }
 
-    /// Makes of its tokens what vectors have if its terms follow each other.
+    /// Fills in the units of all tokens in a row, if the terms must follow each other.
     fn fill_pattern(&mut self) {
         self.pattern.clear();
         if self.is_in_a_row() {
@@ -229,18 +239,18 @@ impl Phrase {
         }
     }
 
-    /// How many places it has terms for.
+    /// Returns the number of places that have terms.
     pub(super) fn places(&self) -> usize {
         self.slots.len()
     }
 
-    /// Whether its terms have to follow each other.
+    /// True if its terms must follow each other.
     fn is_in_a_row(&self) -> bool {
         self.slop == 0 && self.slots.windows(2).all(|pair| pair[1].at == pair[0].at + 1)
     }
 
-    /// Looks at the documents of a window whose bits are set, which have its terms: calls `found` with each one's bit and what is
-    /// wanted. It ends where the meter says so.
+    /// Checks the documents of a window whose bits are set, which contain its terms. Calls `found`
+    /// with each document's bit and the result wanted. Stops if the meter does.
     pub(super) fn each_bit(
         &self,
         room: &mut Room<'_>,
@@ -252,6 +262,8 @@ impl Phrase {
     ) {
         let (mut group, mut ranks) = ([0; GROUP], [0; GROUP]);
         let mut from = 0;
+        // Invariant: the documents of all bits before `from` were checked. Terminates: `from` grows
+        // until a group is not full.
         loop {
             let mut count = 0;
             for (bit, to) in ones_from(bits, from).zip(&mut group) {
@@ -272,8 +284,8 @@ impl Phrase {
         }
     }
 
-    /// Looks at the documents at some ranks, which have its terms: calls `found` with each one's index and what is wanted, for as long as
-    /// that says so.
+    /// Checks the documents at some ranks, which contain its terms. Calls `found` with each one's
+    /// index and the result wanted, until `found` returns false.
     pub(super) fn each(
         &self,
         room: &mut Room<'_>,
@@ -294,7 +306,7 @@ impl Phrase {
         }
     }
 
-    /// What is wanted of the document at a rank, which has the phrase's terms.
+    /// Returns the result wanted for the document at a rank, which contains the phrase's terms.
     pub(super) fn occurs(&self, room: &mut Room<'_>, rank: u32, wanted: Wanted) -> f32 {
         if self.form == Form::Lists {
             return self.occurs_in_lists(room, rank, wanted);
@@ -311,7 +323,8 @@ impl Phrase {
         self.sloppy_frequency(occurrences, wanted)
     }
 
-    /// How often it occurs among these; if only whether it does is wanted, no more is looked at than that takes.
+    /// Returns the phrase's frequency among these occurrences. For [`Wanted::Any`], stops at the
+    /// first match.
     fn sloppy_frequency(&self, occurrences: &[Occurrence], wanted: Wanted) -> f32 {
         let mut frequency = 0.0;
         slop::matches(occurrences, &self.slots, self.slop, |length| {
@@ -323,7 +336,8 @@ impl Phrase {
 }
 
 impl Room<'_> {
-    /// Asks for the row of one document, and for the vector of another, whose row was asked for before.
+    /// Prefetches the row of one document, and the vector of another one, whose row was prefetched
+    /// before.
     #[inline]
     fn ask_for(&self, row: Option<u32>, vector: Option<u32>) {
         let segment = self.place.segment;
@@ -339,7 +353,7 @@ impl Room<'_> {
     }
 }
 
-/// Where in a document some terms are. Of a document with more of them than there is room for, the first.
+/// Collects the places of some terms in a document, up to the capacity of `occurrences`.
 fn collect(
     level: Level,
     (vectors, document): (Vectors<'_>, (u32, u32)),
@@ -355,7 +369,7 @@ fn collect(
     }
 }
 
-/// The same where some entries are more than one position.
+/// Like [`collect`], for a document in which some entries stand for more than one position.
 #[cold]
 fn collect_with_gaps(
     (vectors, (start, tokens)): (Vectors<'_>, (u32, u32)),
@@ -373,7 +387,7 @@ fn collect_with_gaps(
     }
 }
 
-/// Takes an occurrence along, if there is room.
+/// Appends an occurrence, if there is room.
 fn put(occurrences: &mut Vec<Occurrence>, occurrence: Occurrence) -> ControlFlow<()> {
     if occurrences.len() == occurrences.capacity() {
         return ControlFlow::Break(());
@@ -400,7 +414,7 @@ mod tests {
     }
 
     proptest! {
-        /// Terms are where a reading finds them, whether or not there are gaps.
+        /// Terms are where a reading finds them, with and without gaps.
         #[test]
         fn terms_are_where_a_reading_finds_them(
             entries in prop::collection::vec(entry(), 0..200),
@@ -418,7 +432,7 @@ mod tests {
             region.view(directory)[0].store(1024, Relaxed);
             let units = region.view(Span::new(1024, 1024));
             let end = entries.iter().fold(0, |at, entry| vector::put_entry(units, at, *entry));
-            // Another document's, behind it.
+            // Another document follows.
             vector::put(units, end, ordinals[0]);
             let tokens: Vec<Token> = ordinals.iter().map(|own| vector::units_for(*own)).collect();
             let document = (0, entries.iter().map(|entry| entry.positions()).sum());

@@ -1,7 +1,7 @@
 //! Ranges: the documents of a segment that have a value in some intervals.
 //!
-//! A fresh segment has its rows' values one by one. A registered one has columns, whose least and highest value say of most
-//! segments that nothing in them matches, or everything.
+//! A fresh segment has each row's values. A registered one has columns. In most segments, the least
+//! and the highest value of a column show that all values match, or none.
 
 use spirit_index::column::Column;
 use spirit_index::ground::posting::rank_of;
@@ -17,7 +17,7 @@ impl<C> Evaluation<'_, C> {
         &self.query.ranges[range as usize]
     }
 
-    /// The column of a range in a registered segment, if it has values that are in it.
+    /// Returns the column of a range in a registered segment, if the range overlaps its values.
     fn column_of<'l>(&self, place: &Place<'l>, range: u32) -> Option<Column<'l>> {
         let range = self.range(range);
         let column = place.segment.column(range.field, range.kind)?;
@@ -27,7 +27,7 @@ impl<C> Evaluation<'_, C> {
         overlaps.then_some(column)
     }
 
-    /// A rank at or after `target` before which, from there on, a range matches nothing; [`END`] if it matches no more.
+    /// Returns `target` if the range may match from there on; else [`END`].
     pub(super) fn next_of_range(&self, place: &Place<'_>, range: u32, target: u32) -> u32 {
         let may = if place.is_fresh() {
             !self.query.intervals(self.range(range)).is_empty()
@@ -37,16 +37,16 @@ impl<C> Evaluation<'_, C> {
         if may { target.min(END) } else { END }
     }
 
-    /// How many documents of a segment a range matches at most, roughly.
+    /// Returns a rough upper bound on the number of documents of a segment that a range matches.
     pub(super) fn estimate_of_range(&self, place: &Place<'_>, range: u32) -> u32 {
         if place.is_fresh() {
-            // Not the first to be asked, unless everything else matches all.
+            // High, so that other clauses are evaluated before it.
             return END - place.base;
         }
         self.column_of(place, range).map_or(0, |column| column.rows_with() as u32)
     }
 
-    /// Sets the bits of what a range matches in a window.
+    /// Sets the bits of a window's documents that a range matches.
     pub(super) fn add_range(
         &self,
         place: &Place<'_>,
@@ -69,7 +69,7 @@ impl<C> Evaluation<'_, C> {
         }
     }
 
-    /// Leaves the bits of documents that a range matches, or of those that it does not.
+    /// Keeps the bits of documents that a range matches, or that it does not, as `wanted` says.
     pub(super) fn look_at_range(
         &self,
         place: &Place<'_>,

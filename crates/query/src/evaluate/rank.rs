@@ -1,7 +1,8 @@
 //! Evaluation by relevance: the best matches of a snapshot, whatever their age.
 //!
-//! A document's score is the sum of its clauses' scores ([`Weights`](crate::rank::Weights)). In registered segments these evaluators skip blocks
-//! whose upper bound does not beat the threshold:
+//! A document's score is the sum of its clauses' scores ([`Weights`](crate::rank::Weights)). In
+//! registered segments these evaluators skip blocks whose upper bound does not beat the threshold.
+//!
 //!
 //! | file | query |
 //! |---|---|
@@ -13,8 +14,9 @@
 //! | [`phrase`], [`and_with_phrase`] | a phrase, alone or beside other terms |
 //! | [`tree`] | any other query, by windows |
 //!
-//! [`fresh`] and [`max_score_fresh`] do the same in fresh segments, which have no block maxima. [`threshold_seed`] raises the threshold before any
-//! posting is read. [`block_filter`], [`candidates`] and [`candidate_check`] are what the evaluators share; [`tuning`] has their thresholds.
+//! [`fresh`] and [`max_score_fresh`] rank fresh segments, which have no block maxima.
+//! [`threshold_seed`] raises the threshold before any posting is read. The evaluators share
+//! [`block_filter`], [`candidates`] and [`candidate_check`]. [`tuning`] has their constants.
 
 mod and_with_phrase;
 mod block_filter;
@@ -52,15 +54,15 @@ pub(super) use candidate_check::CandidateCheck;
 use lists::List;
 pub(super) use max_score_fresh::Tally;
 
-/// Takes matches with their scores.
+/// The collector of ranked matches.
 pub(crate) struct Ranked<'r> {
     pub(crate) top: &'r mut Top,
     pub(crate) weights: &'r Weights,
     pub(crate) executor: u32,
-    /// Whether blocks may be passed over.
+    /// True if blocks may be skipped.
     pub(crate) skips: bool,
     pub(crate) fading: Option<Fading>,
-    /// No document scores more.
+    /// An upper bound on the score of every document.
     pub(crate) highest: f32,
     pub(crate) plan: RankedPlan,
 }
@@ -75,14 +77,16 @@ impl Limit for Ranked<'_> {
 }
 
 impl<'r> Evaluation<'_, Ranked<'r>> {
-    /// Offers all matches that may be among the best. `older` finds terms that the DRAM dictionary does not cover.
+    /// Offers all matches that may be among the best. `older` finds entries that the DRAM
+    /// dictionary does not cover.
     pub(crate) fn rank<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
         let plan = self.collector.plan;
         if plan.way == RankedWay::Nothing {
             return;
         }
-        // With a high threshold most postings of a fresh list are skipped, so fresh segments come last. Where scores are constant or fade
-        // with age, the newest documents are the best: then fresh segments come first.
+        // With a high threshold most postings of a fresh list are skipped, so fresh segments come
+        // last. Where scores are constant or fade with age, the newest documents are the best. Then
+        // fresh segments come first.
         let is_last = plan.goes_by_lists_when_fresh() && self.collector.fading.is_none();
         if !is_last {
             self.rank_fresh(&plan);
@@ -143,30 +147,31 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         }
     }
 
-    /// True if a document has an excluded term. Fresh segments are checked before.
+    /// True if a document of a registered segment has an excluded term. In fresh segments,
+    /// [`Self::offer_listed`] and the windows of a tree exclude them.
     fn is_excluded(&self, place: &Place<'_>, rank: u32) -> bool {
         let has =
             |term: &u32| self.scratch.leaves[*term as usize].has(&place.context, place.base, rank);
         !place.is_fresh() && self.collector.plan.excluded().iter().any(has)
     }
 
-    /// The BM25 parameters of a term.
+    /// Returns the BM25 parameters of a term.
     fn bm25(&self, term: usize) -> Bm25 {
         self.collector.weights.of_term(term)
     }
 
-    /// The lengths of a field in a registered segment's documents.
+    /// Returns the lengths of a field in a registered segment's documents.
     fn lengths<'l>(place: &'l Place<'_>, field: FieldId) -> Lengths<'l> {
         let lengths = place.segment.lengths_of(field).map(|lengths| lengths.from_rank(place.base));
         lengths.unwrap_or(Lengths::NONE).with(place)
     }
 
-    /// The field of a term.
+    /// Returns the field of a term.
     fn field(&self, term: usize) -> FieldId {
         self.query.terms[term].field()
     }
 
-    /// The open list of a term in a segment. `words` is scratch memory.
+    /// Returns the open list of a term in a segment. `words` is scratch memory.
     fn list<'l>(&self, place: &'l Place<'_>, term: usize, words: &'l [AtomicU32]) -> List<'l>
     where
         'r: 'l,
@@ -178,12 +183,12 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         List::of(leaf, &place.context, words, (bm25, inverse), field, (lengths, place.base))
     }
 
-    /// The threshold that a score must beat; -1 if blocks may not be skipped.
+    /// Returns the threshold that a score must beat; -1 if blocks may not be skipped.
     fn limit(&self) -> f32 {
         if self.collector.skips { self.collector.top.threshold() } else { -1.0 }
     }
 
-    /// True if nothing with this upper bound can be among the best.
+    /// True if no document with this upper bound can be among the best.
     #[inline(always)]
     fn is_beaten(&self, bound: f32) -> bool {
         self.collector.skips && bound <= self.collector.top.threshold()

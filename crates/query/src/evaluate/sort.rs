@@ -1,7 +1,8 @@
-//! Evaluation in the order of a field's values: window by window, where only rows are looked at whose value may be among the first.
+//! Evaluation in the order of a field's values: window by window, reading only rows whose value may
+//! be among the first.
 //!
-//! Segments whose values are all behind those that were found are passed over. Of keywords a fresh segment has no order: each document's are
-//! compared by their bytes.
+//! Segments are skipped if all their values come after those found. A fresh segment has no order of
+//! keywords, so each document's keywords are compared by their bytes.
 
 use spirit_index::column::Column;
 use spirit_index::form::older::FindOlder;
@@ -16,7 +17,8 @@ use crate::query::NONE;
 use crate::sort::{Direction, Sorted, Sorting};
 
 impl Evaluation<'_, Sorting<'_>> {
-    /// Offers the matches that may be among the first. `older` finds what the DRAM dictionary does not cover.
+    /// Offers the matches that may be among the first. `older` finds entries that the DRAM
+    /// dictionary does not cover.
     pub(crate) fn sort<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
         if self.query.root == NONE {
             return;
@@ -78,7 +80,7 @@ impl Evaluation<'_, Sorting<'_>> {
         }
     }
 
-    /// A match in a fresh segment, whose values are in its row.
+    /// Offers a match in a fresh segment, whose values are in its row.
     fn offer_fresh(&mut self, place: &Place<'_>, rank: u32) {
         let by = self.collector.by;
         if by.is_by_words() {
@@ -90,7 +92,8 @@ impl Evaluation<'_, Sorting<'_>> {
         self.offer_sorted(place, rank, key);
     }
 
-    /// The same where its keywords are terms of the segment, which has them in no order.
+    /// Like [`offer_fresh`](Self::offer_fresh), for keywords. They are terms of the segment, in no
+    /// order.
     fn offer_fresh_word(&mut self, place: &Place<'_>, rank: u32) {
         let (by, local) = (self.collector.by, rank_of(rank));
         if place.has_dead && place.segment.is_dead(local) {

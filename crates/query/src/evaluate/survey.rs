@@ -1,4 +1,5 @@
-//! What a query would be evaluated by: the planner's choice, and the lists that it finds in each segment.
+//! The evaluators that a query would use: the planner's choice, and the lists found in each
+//! segment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,10 +21,10 @@ use crate::query_plan::{
     ClausePlan, Evaluator, ExecutorPlan, Expansion, FIRST_MAX, Lists, Meetings, PartPlan, Source,
 };
 
-/// Which documents are asked for.
+/// The documents that are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// This many of the newest.
+    /// The newest, this many.
     Newest(usize),
     /// The best.
     Best,
@@ -31,7 +32,7 @@ pub enum Wanted {
     ByField,
 }
 
-/// For whom a query is surveyed.
+/// The parameters of a survey.
 #[derive(Clone, Copy)]
 pub(crate) struct Surveyed<'s> {
     pub(crate) schema: &'s Schema,
@@ -47,16 +48,16 @@ impl Limit for Surveyed<'_> {
 /// A term's entries, by segment.
 type Entries = BTreeMap<SegmentId, Entry>;
 
-/// What segments of one form have for a query.
+/// The lists and terms that segments of one form have for a query.
 struct Found {
-    /// By term.
+    /// For each term, its lists.
     lists: Vec<Lists>,
-    /// By pattern.
+    /// For each pattern, its terms.
     expansions: Vec<Expansion>,
 }
 
 impl<'a> Evaluation<'a, Surveyed<'_>> {
-    /// How the query is evaluated.
+    /// Returns the plan by which the query would be evaluated.
     pub(crate) fn survey(&mut self) -> ExecutorPlan {
         let snapshot = self.snapshot;
         let (fresh, registered): (Vec<_>, Vec<_>) =
@@ -115,7 +116,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         }
     }
 
-    /// For the newest; `meet` says how lists meet.
+    /// Returns the evaluator for the newest documents. `meet` tells how lists are intersected.
     fn newest_evaluator(&self, k: usize, meet: impl Fn(&[u32]) -> Meetings) -> Evaluator {
         match Plan::of(self.query, self.settings.windows) {
             Plan::Nothing => Evaluator::Nothing,
@@ -141,7 +142,8 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         Meetings { algorithm: self.algorithm(), lists: 0, probes: 0, bitmaps: 0, singles: 0 }
     }
 
-    /// How the lists of `terms` meet in the segments in which all of them have one.
+    /// Counts the ways of intersecting the lists of `terms`, over the segments in which all of them
+    /// have one.
     fn meetings(&self, entries: &[Entries], terms: &[u32]) -> Meetings {
         let mut meetings = self.no_meetings();
         let forced = self.settings.algorithm;
@@ -187,7 +189,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         }
     }
 
-    /// A term's entries in registered segments.
+    /// Returns a term's entries in registered segments.
     fn entries_of(&self, term: usize) -> Entries {
         let (snapshot, found) = (self.snapshot, &self.query.terms[term]);
         let term = self.query.lookup(found);
@@ -207,7 +209,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         entries
     }
 
-    /// What each pattern stands for in some segments.
+    /// Returns the terms that each pattern matches in some segments.
     fn expansions(&mut self, segments: &[Segment<'a>], fresh: bool) -> Vec<Expansion> {
         let patterns = 0..self.query.patterns.len() as u32;
         let of_pattern = |pattern| {

@@ -10,11 +10,11 @@ use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
 
 impl<C: Collector> Evaluation<'_, C> {
-    /// Offers the documents with a term.
+    /// Offers the documents that contain a term.
     pub(super) fn term(&mut self, term: usize) {
         self.snapshot.prefetch(self.query.terms[term].hash);
         for segment in self.snapshot.fresh() {
-            // The ingest role may have just written it: then it has to come from its core.
+            // The ingest role may just have written it. Then it must come from that role's core.
             segment.extent().prefetch_record(self.query.terms[term].hash);
             let Some(place) = self.place(segment, true) else { continue };
             self.open_fresh(&place, term);
@@ -27,8 +27,9 @@ impl<C: Collector> Evaluation<'_, C> {
         self.registered(term);
     }
 
-    /// The same in the registered segments of this part. Lists are not asked for ahead: a few postings each are soon read, and
-    /// the processor looks ahead that far on its own.
+    /// Like [`term`](Self::term), in the registered segments of this part. Lists are not
+    /// prefetched: each has few postings to read, and the processor looks ahead that far on its
+    /// own.
     pub(super) fn registered(&mut self, term: usize) {
         let entries = self.scratch.leaves[term].entries(self.lists());
         let oldest = self.part.oldest;
@@ -36,6 +37,7 @@ impl<C: Collector> Evaluation<'_, C> {
             return self.collector.skip(entries.from(oldest).postings() as u64);
         }
         let plain = !C::COUNTS && self.settings.before.is_none();
+        // Invariant: the documents of all newer entries were offered. Terminates with the entries.
         for index in (0..self.scratch.leaves[term].left).rev() {
             let entry = entries.get(index);
             if entry.segment.position() < oldest {
@@ -58,8 +60,8 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// Offers an entry's list as it lies there. A list of one posting lies in the entry: with nothing dead anywhere,
-    /// not even the segment's descriptor is looked at.
+    /// Offers the list of an entry, in place. A single posting lies in the entry. If no document is
+    /// dead anywhere, not even the segment's descriptor is read for it.
     fn offer_all(&mut self, entry: Entry) {
         if entry.postings == 1 {
             return self.offer_registered(entry.segment, local(entry.payload));
@@ -77,7 +79,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// All of a list in one segment.
+    /// Offers or counts a list in one segment.
     fn list(&mut self, place: &Place<'_>, term: usize) {
         if C::COUNTS && !place.has_dead && place.whole {
             return self.collector.skip(self.scratch.leaves[term].postings as u64);
@@ -92,6 +94,8 @@ impl<C: Collector> Evaluation<'_, C> {
         if self.seek(place, term, place.first) == END {
             return;
         }
+        // Invariant: all postings before the current run were offered or counted. Terminates: each
+        // round takes a run.
         loop {
             if C::COUNTS && !place.has_dead {
                 let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
@@ -106,7 +110,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// Offers what is left of the current run; says whether the collector is done.
+    /// Offers the rest of the current run. Returns true if the collector is done.
     fn offer_run(&mut self, place: &Place<'_>, term: usize) -> bool {
         let mut at = 0;
         loop {

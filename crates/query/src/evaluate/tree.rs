@@ -1,8 +1,9 @@
-//! Any tree of clauses, a [window](super::window) at a time.
+//! Any tree of clauses, evaluated [window by window](super::window).
 //!
-//! What a node matches in a window is added to a row of bits, or kept or cleared in one that others have left: a clause that must
-//! match is asked only about what is left, one by one if that is little. Between windows the tree is asked where its next match
-//! can be at the earliest, so ranks without matches cost nothing.
+//! A node adds its matches to a row of bits, or keeps or clears bits that other nodes left. A
+//! required clause is evaluated only for the candidates that remain, one by one if there are at
+//! most [`FEW`]. Between windows, the tree returns the earliest rank of its next match, so ranks
+//! without matches cost nothing.
 
 use spirit_index::ground::posting::rank_of;
 use spirit_index::snapshot::Segment;
@@ -18,27 +19,27 @@ use crate::query::{Kind, NodeId, Occur};
 
 /// If at most this many candidates remain in a window, each is looked up.
 const FEW: u64 = 16;
-/// If so few matches of an OR are wanted, its lists are merged.
+/// The lists of an OR are merged if at most this many matches are wanted.
 const MERGED_MAX: usize = 64;
 
-/// Whether the lists of an OR are merged where this many matches are wanted.
+/// True if the lists of an OR are merged when this many matches are wanted.
 pub(super) fn merges(wanted: usize) -> bool {
     wanted <= MERGED_MAX
 }
 
-/// Whether a tree is one that can be counted at once, or merged.
+/// The shape of a tree, if it can be counted at once or merged.
 #[derive(Clone, Copy)]
 pub(super) enum Shape<'t> {
     /// Any of some terms.
     Any(&'t [u32]),
-    /// One term of each group, and none that is in no group.
+    /// One term of each group, and no term outside the groups.
     Groups(&'t [u32], &'t Groups),
     /// Any other tree.
     Other,
 }
 
 impl<C: Collector> Evaluation<'_, C> {
-    /// Offers what the tree matches.
+    /// Offers the documents that the tree matches.
     pub(super) fn tree(&mut self, bounded: bool, shape: Shape<'_>) {
         for term in 0..self.query.terms.len() {
             self.look_up(term);
@@ -50,7 +51,7 @@ impl<C: Collector> Evaluation<'_, C> {
         self.tree_registered(bounded, shape);
     }
 
-    /// The same in the registered segments of this part.
+    /// Like [`tree`](Self::tree), in the registered segments of this part.
     pub(super) fn tree_registered(&mut self, bounded: bool, shape: Shape<'_>) {
         self.each_registered(bounded, |part, place| match part.at_once(place, shape) {
             Some(count) => part.collector.skip(count),
@@ -58,7 +59,8 @@ impl<C: Collector> Evaluation<'_, C> {
         });
     }
 
-    /// How many rows of a segment match, if that is all that is asked, and can be counted at once.
+    /// Counts the matches of a segment, if only their number is wanted and the shape allows it
+    /// without walking the tree.
     fn at_once(&mut self, place: &Place<'_>, shape: Shape<'_>) -> Option<u64> {
         if !C::COUNTS || place.has_dead || !self.meter.step() {
             return None;
@@ -79,7 +81,7 @@ impl<C: Collector> Evaluation<'_, C> {
         }
     }
 
-    /// Offers every row of a segment that the tree matches.
+    /// Offers all documents of a segment that the tree matches.
     fn walk(&mut self, place: &Place<'_>, shape: Shape<'_>) {
         if let Shape::Any(terms) = shape
             && !C::COUNTS
@@ -115,7 +117,7 @@ impl<C: Collector> Evaluation<'_, C> {
 }
 
 impl<'a, C: Limit> Evaluation<'a, C> {
-    /// Visits the segments that are not registered, the lists of all terms open.
+    /// Visits the fresh segments, with the lists of all terms open.
     pub(super) fn each_fresh(&mut self, visit: impl Fn(&mut Self, &Place<'a>)) {
         for segment in self.snapshot.fresh() {
             let Some(place) = self.place(segment, true) else { continue };
@@ -129,9 +131,11 @@ impl<'a, C: Limit> Evaluation<'a, C> {
         }
     }
 
-    /// The same of the registered segments of this part; if the query is bounded, of those in which a term has an entry.
+    /// Like [`each_fresh`](Self::each_fresh), for the registered segments of this part. If the
+    /// query is bounded, only segments in which a term has an entry are visited.
     pub(super) fn each_registered(&mut self, bounded: bool, visit: impl Fn(&mut Self, &Place<'a>)) {
         let spirit_index::memory::descriptor::Window { oldest, mut end } = self.part;
+        // Invariant: segments from `end` on were visited. Terminates: `end` falls in each round.
         while !self.done() {
             let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
             let Some(position) = next.filter(|p| *p >= oldest) else { return };
@@ -144,7 +148,7 @@ impl<'a, C: Limit> Evaluation<'a, C> {
         }
     }
 
-    /// Evaluates the tree in a segment, whose windows it takes with the bits of what matches in them.
+    /// Evaluates the tree in a segment. Calls `take` with each window and the bits of its matches.
     pub(super) fn each_window(
         &mut self,
         place: &Place<'_>,
@@ -153,7 +157,7 @@ impl<'a, C: Limit> Evaluation<'a, C> {
         self.each_window_from(place, place.first, take);
     }
 
-    /// The same from a rank on.
+    /// Like [`each_window`](Self::each_window), from the rank `first` on.
     fn each_window_from(
         &mut self,
         place: &Place<'_>,
@@ -164,6 +168,8 @@ impl<'a, C: Limit> Evaluation<'a, C> {
         let root = self.query.root;
         let mut rank = self.earliest(place, root, first);
         let mut window = Window::first(place.base, rank);
+        // Invariant: all matches before `rank` were taken. Terminates: windows do not overlap, so
+        // `rank` grows.
         while rank < END && !self.done() && self.meter.step() {
             let mut bits = [0; WORDS];
             let bits = &mut bits[..window.words()];
@@ -177,7 +183,7 @@ impl<'a, C: Limit> Evaluation<'a, C> {
 }
 
 impl<C: Limit> Evaluation<'_, C> {
-    /// The newest position at which a term has an entry that was not visited.
+    /// Returns the newest position at which a term has an unvisited entry.
     pub(super) fn newest_entry(&self) -> Option<u32> {
         let lists = self.lists();
         let leaves = &self.scratch.leaves[..self.query.terms.len()];
@@ -200,9 +206,10 @@ impl<C: Limit> Evaluation<'_, C> {
         leaves.iter_mut().for_each(|leaf| leaf.open_at(lists, segment));
     }
 
-    /// A rank at or after `target` before which, from there on, the node matches nothing; [`END`] if it matches no more.
+    /// Returns a lower bound on the next rank from `target` on that the node matches; [`END`] if it
+    /// matches no more.
     ///
-    /// Depth is bounded by the parser. Targets ascend.
+    /// The parser bounds the depth. Targets ascend.
     pub(super) fn earliest(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
         match self.query.nodes[node as usize].kind {
             Kind::Nothing | Kind::Blank => END,
@@ -225,7 +232,8 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// All that must match move each other on, once round.
+    /// Moves all required clauses on, each to the position of the one before. Returns the last
+    /// position, after one round.
     pub(super) fn earliest_of_all(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
         let query = self.query;
         let must = query.children(node).filter(|c| query.counts(*c, Occur::Must));
@@ -255,7 +263,7 @@ impl<C: Limit> Evaluation<'_, C> {
         self.query.children(node).any(|child| self.query.counts(child, occur))
     }
 
-    /// Sets the bits of what a node matches in a window.
+    /// Sets the bits of a window's documents that a node matches.
     pub(super) fn add(
         &mut self,
         place: &Place<'_>,
@@ -281,7 +289,8 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// The same of a clause that need not match: what it matches is kept for its score.
+    /// Like [`add`](Self::add), for an optional clause. If matches are scored, the clause's matches
+    /// are kept for its score.
     fn add_optional(&mut self, place: &Place<'_>, node: NodeId, window: Window, bits: &mut [u64]) {
         if !C::SCORES || self.query.is_plain_term(node) {
             return self.add(place, node, window, bits);
@@ -299,7 +308,7 @@ impl<C: Limit> Evaluation<'_, C> {
         self.scratch.leaves[term].add_to(&place.context, words, base, window.start, bits);
     }
 
-    /// Leaves the bits of what a node matches.
+    /// Keeps the bits of documents that a node matches.
     pub(super) fn keep(
         &mut self,
         place: &Place<'_>,
@@ -325,7 +334,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Clears the bits of what a node matches.
+    /// Clears the bits of documents that a node matches.
     fn clear(&mut self, place: &Place<'_>, node: NodeId, window: Window, bits: &mut [u64]) {
         match self.query.nodes[node as usize].kind {
             Kind::Term(term) if self.is_few(bits) => {
@@ -347,7 +356,7 @@ impl<C: Limit> Evaluation<'_, C> {
         kernel::count_bits(self.settings.level, bits) <= FEW
     }
 
-    /// Leaves the bits of documents that have a term, or of those that have not.
+    /// Keeps the bits of documents that contain a term, or that do not, as `wanted` says.
     fn look_at(
         &mut self,
         place: &Place<'_>,
@@ -366,7 +375,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// What a node that is no term matches, in a window without bits.
+    /// Finds the matches of a node, in a window without bits.
     fn find(&mut self, place: &Place<'_>, node: NodeId, window: Window, bits: &mut [u64]) {
         let query = self.query;
         match query.nodes[node as usize].kind {
@@ -396,7 +405,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Where a phrase occurs; of a phrase prefix, its terms but for the last.
+    /// Finds the documents in which a phrase occurs, or a phrase prefix without its last word.
     pub(super) fn find_phrase(
         &mut self,
         place: &Place<'_>,
@@ -409,7 +418,7 @@ impl<C: Limit> Evaluation<'_, C> {
         self.keep_phrase(place, node, Some(rarest), window, bits);
     }
 
-    /// What the clauses that must and should match leave.
+    /// Finds the matches of the required and optional clauses, before exclusions.
     fn find_positive(
         &mut self,
         place: &Place<'_>,
@@ -420,7 +429,7 @@ impl<C: Limit> Evaluation<'_, C> {
     ) {
         let query = self.query;
         let Some(first) = self.cheapest(place, node) else {
-            // With nothing but exclusions, all that is not excluded.
+            // With exclusions alone, all other documents match.
             let should = self.has(node, Occur::Should);
             if should {
                 return self.find_optional(place, node, minimum.max(1), window, bits);
@@ -431,6 +440,7 @@ impl<C: Limit> Evaluation<'_, C> {
             return;
         };
         self.add(place, first, window, bits);
+        // Invariant: all required clauses before match the documents left.
         for child in query.children(node).filter(|c| query.counts(*c, Occur::Must)) {
             if is_empty(bits) {
                 return;
@@ -447,7 +457,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
     }
 
-    /// Where at least `minimum` of the clauses that should match do.
+    /// Finds the documents that at least `minimum` of the optional clauses match.
     fn find_optional(
         &mut self,
         place: &Place<'_>,
@@ -464,7 +474,8 @@ impl<C: Limit> Evaluation<'_, C> {
         self.find_at_least(place, node, minimum, window, bits);
     }
 
-    /// The same of more than one. What it counts with is large, and other trees are not to have room for it on the stack at each of their nodes.
+    /// Like [`find_optional`](Self::find_optional), for a minimum above one. Out of line: its
+    /// counters would grow the stack frame of every recursive call.
     #[inline(never)]
     fn find_at_least(
         &mut self,

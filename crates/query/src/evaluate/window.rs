@@ -1,7 +1,8 @@
-//! A window: some thousands of ranks of a segment that are evaluated together, a bit each.
+//! A window: up to 4096 ranks of a segment that are evaluated together, a bit each.
 //!
-//! Block-at-a-time evaluation: what a clause matches in a window is a row of bits, and clauses are combined 64 documents at a
-//! time. The first windows of a segment are small, since a query that wants the newest few is often done there.
+//! Evaluation is block at a time. A clause's matches in a window are a row of bits, and clauses are
+//! combined 64 documents at a time. The first windows of a segment are small, since a query for the
+//! newest few is often done there.
 
 use std::ops::Range;
 
@@ -17,7 +18,7 @@ const WORDS_FIRST: usize = 8;
 /// The bits of a window.
 pub(crate) type Bits = [u64; WORDS];
 
-/// Which ranks a window is of.
+/// The ranks of a window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// The rank of bit 0: a multiple of 64 from the segment's first rank.
@@ -26,32 +27,32 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// A segment's first window if `rank`, where its first match may be, were its first rank.
+    /// Returns a segment's first window, if the first match may be at `rank`.
     pub(crate) fn first(base: u32, rank: u32) -> Window {
         Window { start: aligned(base, rank), words: WORDS_FIRST }
     }
 
-    /// The window behind this one in which the next match may be at `rank`.
+    /// Returns the window after this one, if the next match may be at `rank`.
     pub(crate) fn next(self, base: u32, rank: u32) -> Window {
         Window { start: aligned(base, rank).max(self.end()), words: (self.words * 2).min(WORDS) }
     }
 
-    /// Its words.
+    /// Returns the number of its words.
     pub(crate) fn words(self) -> usize {
         self.words
     }
 
-    /// One past its last rank.
+    /// Returns one past its last rank.
     pub(crate) fn end(self) -> u32 {
         self.start + self.words as u32 * 64
     }
 
-    /// The rank of a bit.
+    /// Returns the rank of a bit.
     pub(crate) fn rank(self, bit: usize) -> u32 {
         self.start + bit as u32
     }
 
-    /// Sets the bits of all ranks that a segment can have.
+    /// Sets the bits of all ranks below [`END`].
     pub(crate) fn fill(self, bits: &mut [u64]) {
         bits.fill(u64::MAX);
         self.keep_ranks(bits, self.start..END);
@@ -77,22 +78,22 @@ impl Window {
     }
 }
 
-/// The start of the 64 ranks that `rank` is among.
+/// Returns the first rank of the aligned 64 ranks that include `rank`.
 pub(crate) fn aligned(base: u32, rank: u32) -> u32 {
     base + (rank.saturating_sub(base) & !63)
 }
 
-/// Whether no bit is set.
+/// True if no bit is set.
 pub(crate) fn is_empty(bits: &[u64]) -> bool {
     bits.iter().all(|word| *word == 0)
 }
 
-/// The bits that are set, ascending.
+/// Returns the set bits, ascending.
 pub(crate) fn ones(bits: &[u64]) -> impl Iterator<Item = usize> + '_ {
     bits.iter().enumerate().flat_map(|(number, word)| Ones(*word).map(move |bit| number * 64 + bit))
 }
 
-/// The same from a bit on.
+/// Like [`ones`], from a bit on.
 pub(crate) fn ones_from(bits: &[u64], from: usize) -> impl Iterator<Item = usize> + '_ {
     let first = bits.get(from / 64).map_or(0, |word| word & u64::MAX << (from % 64));
     let rest = bits.get(from / 64 + 1..).unwrap_or(&[]);
@@ -100,7 +101,7 @@ pub(crate) fn ones_from(bits: &[u64], from: usize) -> impl Iterator<Item = usize
     words.flat_map(|(word, number)| Ones(word).map(move |bit| number * 64 + bit))
 }
 
-/// The bits that are set in a word, ascending.
+/// The set bits of a word, ascending.
 pub(crate) struct Ones(pub(crate) u64);
 
 impl Iterator for Ones {
@@ -116,13 +117,13 @@ impl Iterator for Ones {
     }
 }
 
-/// How many of several clauses match, for 64 documents at a time: the counts' binary digits, each a row of bits. Adding a
-/// clause is a ripple of half adders, of which few carry far.
+/// The number of matching clauses, for 64 documents at a time. Each binary digit of the counts is a
+/// row of bits. A clause is added by half adders, whose carry seldom goes far.
 pub(crate) struct Counts {
     digits: [Bits; DIGITS],
 }
 
-/// Enough for the most clauses that a query has.
+/// Digits that suffice for the highest number of clauses in a query.
 const DIGITS: usize = 16;
 
 impl Counts {
@@ -130,7 +131,7 @@ impl Counts {
         Counts { digits: [[0; WORDS]; DIGITS] }
     }
 
-    /// Counts one more where a bit is set.
+    /// Increments the counts of the documents whose bits are set.
     pub(crate) fn add(&mut self, bits: &[u64]) {
         for (number, word) in bits.iter().enumerate() {
             let mut carry = *word;
@@ -143,13 +144,14 @@ impl Counts {
         }
     }
 
-    /// Clears the bits where fewer than `minimum` were counted.
+    /// Clears the bits of documents whose count is below `minimum`.
     pub(crate) fn keep_at_least(&self, minimum: u32, bits: &mut [u64]) {
         if minimum >= 1 << DIGITS {
             return bits.fill(0);
         }
         for (number, word) in bits.iter_mut().enumerate() {
-            // Compared from the highest digit down: where none was smaller the count is enough.
+            // Digits are compared from the highest down. A count suffices if it is greater at the
+            // first difference, or equal.
             let (mut more, mut least) = (0, u64::MAX);
             for (power, digit) in self.digits.iter().enumerate().rev() {
                 let digit = digit[number];

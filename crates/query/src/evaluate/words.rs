@@ -1,5 +1,5 @@
-//! Ranges of keywords in a registered segment: a column has the place of each value in the order of terms, so terms between two are
-//! values between two places, however many they are.
+//! Ranges of keywords in a registered segment. A column has the place of each value in the order of
+//! terms. So a range of terms is a range of places, whatever its size.
 
 use std::ops::{Bound, RangeInclusive};
 
@@ -10,8 +10,8 @@ use spirit_index::ground::values::ValueKind;
 use super::Place;
 use crate::pattern::PatternKind;
 
-/// The column of a field of keywords, and the places in it that a range of words stands for; none of any other pattern, field or
-/// segment.
+/// Returns the column of a keyword field, and the places in it that a range of words covers. `None`
+/// for any other pattern, field or segment.
 pub(super) fn places<'l>(
     place: &Place<'l>,
     field: FieldId,
@@ -34,17 +34,17 @@ pub(super) fn places<'l>(
         Bound::Included(word) => end(place, field, word),
         Bound::Excluded(word) => begin(place, field, word),
     };
-    // The end is behind the last place, and before the first if there is none.
+    // `behind` is one past the last place. An empty range becomes 1 to 0.
     let (first, last) = if first < behind { (first, behind - 1) } else { (1, 0) };
     Some((column, first..=last))
 }
 
-/// The place of the first term at or behind a word.
+/// Returns the place of the first term from a word on.
 fn begin(place: &Place<'_>, field: FieldId, word: &[u8]) -> u64 {
     place.segment.terms_from(field, word).place()
 }
 
-/// The place of the first term behind a word.
+/// Returns the place of the first term after a word.
 fn end(place: &Place<'_>, field: FieldId, word: &[u8]) -> u64 {
     let mut cursor = place.segment.terms_from(field, word);
     let at = cursor.place();

@@ -1,4 +1,4 @@
-//! Facets while matches are gone through, snapshot after snapshot.
+//! The state of facets during a pass over the matches, snapshot after snapshot.
 
 use spirit_index::column::Column;
 use spirit_index::form::older::OlderEntries;
@@ -21,9 +21,9 @@ use crate::query::Query;
 /// Facets of all documents that a query matches.
 pub struct Aggregation {
     parts: Vec<Part>,
-    /// Bytes that they may take.
+    /// The bytes that they may take.
     bytes_max: usize,
-    /// Why they take no more documents, if they do not.
+    /// The reason why they take no more documents, if they do not.
     stop: Option<Stop>,
 }
 
@@ -37,7 +37,7 @@ struct Part {
     values: Vec<u64>,
 }
 
-/// What matches are given to.
+/// The collector of matches for facets.
 pub(crate) struct Aggregating<'f>(&'f mut Aggregation);
 
 impl Limit for Aggregating<'_> {
@@ -47,7 +47,8 @@ impl Limit for Aggregating<'_> {
 }
 
 impl Aggregation {
-    /// These facets of documents with the fields of `schema`: [`FACETS_MAX`] at most.
+    /// Returns an empty aggregation of these facets, at most [`FACETS_MAX`], over documents with
+    /// the fields of `schema`.
     pub fn new(facets: &[Facet], schema: &Schema) -> Result<Aggregation, FacetError> {
         if facets.len() > FACETS_MAX {
             return Err(FacetError::TooMany { facets: facets.len(), max: FACETS_MAX });
@@ -67,7 +68,7 @@ impl Aggregation {
         Ok(Aggregation { parts, bytes_max: FACET_BYTES_MAX, stop: None })
     }
 
-    /// Adds what `query` matches in a snapshot. Once a limit ended it nothing more is added.
+    /// Adds the matches of `query` in a snapshot. Adds nothing once a limit was reached.
     pub fn add(
         &mut self,
         snapshot: Snapshot<'_>,
@@ -82,12 +83,12 @@ impl Aggregation {
         self.stop.map_or(Ok(()), Err)
     }
 
-    /// What came of each facet, in their order.
+    /// Returns the answer to each facet, in their order.
     pub fn finish(self) -> Vec<Aggregate> {
         self.parts.into_iter().map(|part| part.gathered.finish(part.kind)).collect()
     }
 
-    /// Looks whether all is within limits.
+    /// Checks the limits.
     fn look(&mut self) {
         if self.parts.iter().any(|part| part.gathered.is_full()) {
             self.stop = Some(Stop::Buckets { max: BUCKETS_MAX });
@@ -96,14 +97,14 @@ impl Aggregation {
         }
     }
 
-    /// Bytes that all of it takes.
+    /// Returns the bytes that all facets take.
     fn bytes(&self) -> usize {
         self.parts.iter().map(Part::bytes).sum()
     }
 }
 
 impl Aggregating<'_> {
-    /// The documents of a fresh segment's window whose bits are set match, and are alive.
+    /// Adds the documents of a fresh segment's window whose bits are set. They match and are alive.
     pub(crate) fn add_fresh(&mut self, segment: &Segment<'_>, window: Window, bits: &[u64]) {
         for bit in ones(bits) {
             let values = segment.values(rank_of(window.rank(bit)));
@@ -120,7 +121,7 @@ impl Aggregating<'_> {
         }
     }
 
-    /// The same of a registered segment.
+    /// Like [`add_fresh`](Self::add_fresh), for a registered segment.
     pub(crate) fn add_registered(
         &mut self,
         segment: &Segment<'_>,
@@ -139,18 +140,18 @@ impl Aggregating<'_> {
         }
     }
 
-    /// A segment begins: keywords have other numbers.
+    /// Begins a segment, in which keywords have other numbers.
     pub(crate) fn begin(&mut self, segment: &Segment<'_>, fresh: bool) {
         for part in self.0.parts.iter_mut().filter(|part| part.kind == ValueKind::Keyword) {
             let column = (!fresh).then(|| segment.column(part.field, part.kind)).flatten();
             let first = column.map_or(0, |column| column.min());
-            // Who reads what is damaged does not take memory for it.
+            // The range is bounded, so a damaged segment cannot make it take more memory.
             let terms = if fresh { u64::from(u32::MAX) } else { segment.descriptor().terms() };
             part.keywords.begin(first..first.saturating_add(terms));
         }
     }
 
-    /// A segment ends: the keywords that were counted are named.
+    /// Ends a segment, and names the keywords counted.
     pub(crate) fn end(&mut self, segment: &Segment<'_>, fresh: bool) {
         for number in 0..self.0.parts.len() {
             if self.0.stop.is_some() {
@@ -168,12 +169,13 @@ impl Aggregating<'_> {
 }
 
 impl Part {
-    /// Bytes that it takes.
+    /// Returns the bytes that it takes.
     fn bytes(&self) -> usize {
         self.gathered.bytes() + self.keywords.bytes() + self.values.capacity() * size_of::<u64>()
     }
 
-    /// Names what was counted in a segment. Ends when all that was named takes more than `bytes_max`, or is too much.
+    /// Names the keywords counted in a segment. Stops when the names take more than `bytes_max`, or
+    /// are too many.
     fn name_keywords(&mut self, segment: &Segment<'_>, fresh: bool, bytes_max: usize) {
         let Part { field, gathered, keywords, .. } = self;
         let mut name = |keyword: &[u8], documents| {
@@ -206,7 +208,7 @@ impl Part {
         }
     }
 
-    /// The current values are those of a document.
+    /// Counts the current values as those of one document.
     fn take_document(&mut self) {
         if self.kind == ValueKind::Keyword {
             self.values.dedup();

@@ -1,28 +1,29 @@
 //! Percentiles of numbers that are seen once: a merging t-digest (Dunning and Ertl, 2019).
 //!
-//! Numbers are kept as *centroids*: a mean, and how many it stands for. How many that may be depends on where among all numbers it
-//! is: a centroid covers one step of the scale `δ / 2π · asin(2q − 1)` at most, whose steps are short at both ends. So the
-//! extreme percentiles are the exactest, and there are no more than `δ` centroids, whatever comes. As long as each number has a
-//! centroid of its own, percentiles are those of the numbers.
+//! Numbers are kept as *centroids*: a mean, and a count. The limit of the count depends on the
+//! centroid's place among all numbers. A centroid covers at most one step of the scale
+//! `δ / 2π · asin(2q − 1)`, whose steps are short at both ends. So percentiles are most accurate
+//! near the extremes, and there are at most `δ` centroids. As long as each number has its own
+//! centroid, percentiles are exact.
 
 use std::f64::consts::PI;
 
-/// `δ`: the most centroids.
+/// `δ`: centroids, at most.
 const COMPRESSION: f64 = 400.0;
-/// Numbers that come together before they are merged in.
+/// Numbers that are buffered before they are merged in.
 const BUFFER: usize = 4096;
 
-/// Some numbers, in short.
+/// A summary of numbers.
 #[derive(Debug, Default)]
 pub(super) struct Digest {
-    /// In the order of their means.
+    /// The centroids, in the order of their means.
     centroids: Vec<Centroid>,
     buffer: Vec<f64>,
     /// The least number and the highest.
     ends: Option<(f64, f64)>,
 }
 
-/// Numbers that are next to each other.
+/// A group of neighbouring numbers.
 #[derive(Clone, Copy, Debug)]
 struct Centroid {
     mean: f64,
@@ -37,7 +38,7 @@ impl Centroid {
 }
 
 impl Digest {
-    /// Another number, which is finite.
+    /// Adds a number, which must be finite.
     pub(super) fn add(&mut self, number: f64) {
         let (low, high) = self.ends.unwrap_or((number, number));
         self.ends = Some((low.min(number), high.max(number)));
@@ -47,13 +48,14 @@ impl Digest {
         }
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.centroids.capacity() * size_of::<Centroid>()
             + self.buffer.capacity() * size_of::<f64>()
     }
 
-    /// The number below which this share of all are, nearly; none if there are no numbers.
+    /// Returns the number below which about this share of all numbers is; `None` if there are no
+    /// numbers.
     pub(super) fn at(&mut self, share: f64) -> Option<f64> {
         self.merge();
         let (low, high) = self.ends?;
@@ -97,20 +99,21 @@ impl Digest {
     }
 }
 
-/// Where the step of the scale ends that begins with a share of all numbers.
+/// Returns the end of the scale's step that begins at `share`, as a share of all numbers.
 fn step_behind(share: f64) -> f64 {
     let angle = (2.0 * share - 1.0).clamp(-1.0, 1.0).asin() + 2.0 * PI / COMPRESSION;
     if angle >= PI / 2.0 { 1.0 } else { (angle.sin() + 1.0) / 2.0 }
 }
 
-/// What is at `wanted` on the line from one point to the other.
+/// Interpolates at `wanted` between two points.
 fn between(from: (f64, f64), to: (f64, f64), wanted: f64) -> f64 {
     let length = to.0 - from.0;
     let share = if length > 0.0 { ((wanted - from.0) / length).clamp(0.0, 1.0) } else { 0.0 };
     blend(from.1, to.1, share)
 }
 
-/// What is this share of the way from one number to a higher one: between them, however large or small they are.
+/// Interpolates between two numbers by a share. The result stays between them, however large or
+/// small they are.
 fn blend(low: f64, high: f64, share: f64) -> f64 {
     (low * (1.0 - share) + high * share).max(low).min(high)
 }
@@ -153,7 +156,8 @@ mod tests {
         }
     }
 
-    /// Half of a number is below itself, so the middle of some is their middle, and a number's own percentile is the number.
+    /// Half of a number is below itself. So a median is the middle number, and a number's own
+    /// percentile is the number.
     #[test]
     fn percentiles_of_few_numbers_are_exact() {
         let mut digest = Digest::default();

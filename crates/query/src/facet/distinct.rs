@@ -1,14 +1,15 @@
-//! How many different values there are: exactly as long as they are few, then estimated by HyperLogLog.
+//! The number of different values: exact up to [`EXACT_MAX`], then estimated by HyperLogLog.
 //!
-//! Of each value's hash the first bits choose one of `m` registers, which keeps the most zeros that the rest of any such hash began
-//! with: many different values make long runs of zeros (Flajolet et al., 2007). The estimate is Ertl's (2017), which is as good
-//! for few values as for many: off by `1.04 / √m`, one part in 123, on average.
+//! The first bits of each value's hash choose one of `m` registers. A register keeps one more than
+//! the highest number of zeros that the rest of such a hash began with. Many different values make
+//! long runs of zeros (Flajolet et al., 2007). The estimator is Ertl's (2017), which is as accurate
+//! for few values as for many. The mean error is `1.04 / √m`, one part in 123.
 
 use std::collections::HashSet;
 
 use super::room;
 
-/// Values that are counted exactly.
+/// Values that are counted exactly, at most.
 const EXACT_MAX: usize = 1 << 14;
 /// Bits of a hash that choose a register.
 const INDEX_BITS: u32 = 14;
@@ -20,12 +21,12 @@ const COUNTED_BITS: usize = 64 - INDEX_BITS as usize;
 #[derive(Debug, Default)]
 pub(super) struct Distinct {
     few: HashSet<u64>,
-    /// Empty as long as there are few.
+    /// The registers, empty while values are counted exactly.
     registers: Vec<u8>,
 }
 
 impl Distinct {
-    /// Another value, of which this is a number that no other has, or hardly any.
+    /// Adds a value. Different values have different numbers, or nearly always.
     pub(super) fn add(&mut self, value: u64) {
         let hash = mixed(value);
         if !self.registers.is_empty() {
@@ -38,12 +39,12 @@ impl Distinct {
         }
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         room::table(self.few.capacity(), size_of::<u64>()) + self.registers.capacity()
     }
 
-    /// How many there are.
+    /// Returns the number of different values.
     pub(super) fn count(&self) -> u64 {
         if self.registers.is_empty() { self.few.len() as u64 } else { self.estimate() }
     }
@@ -65,7 +66,8 @@ impl Distinct {
     }
 }
 
-/// `x + Σ x^(2^k) · 2^(k−1)`: what registers stand for that are still 0. There is none that is not, so `x` is below 1.
+/// Returns `x + Σ x^(2^k) · 2^(k−1)`, the term for registers that are still 0. Some register is not
+/// 0, so `x` is below 1.
 fn sigma(mut x: f64) -> f64 {
     let (mut power, mut sum) = (1.0, x);
     loop {
@@ -79,7 +81,7 @@ fn sigma(mut x: f64) -> f64 {
     }
 }
 
-/// `(1 − x − Σ (1 − x^(2^−k))² · 2^−k) / 3`: the same of registers that can count no further.
+/// Returns `(1 − x − Σ (1 − x^(2^−k))² · 2^−k) / 3`, the term for registers at their limit.
 fn tau(mut x: f64) -> f64 {
     if x == 0.0 || x == 1.0 {
         return 0.0;
@@ -96,7 +98,7 @@ fn tau(mut x: f64) -> f64 {
     }
 }
 
-/// A number all of whose bits depend on all of `value`'s (splitmix64).
+/// Mixes a number: all bits of the result depend on all bits of `value` (splitmix64).
 fn mixed(value: u64) -> u64 {
     let mut x = value.wrapping_add(0x9E37_79B9_7F4A_7C15);
     x = (x ^ x >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);

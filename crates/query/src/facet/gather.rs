@@ -1,4 +1,4 @@
-//! What is gathered of values, facet by facet.
+//! The data gathered for each facet.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -9,32 +9,32 @@ use super::digest::Digest;
 use super::distinct::Distinct;
 use super::{Aggregate, BUCKETS_MAX, DateInterval, Facet, Summary, TopTerms, number_of, room};
 
-/// The number of a histogram's first bucket that there is not: 2^63.
+/// The number of the first bucket that a histogram cannot have: 2^63.
 const BUCKETS_END: f64 = (1u64 << 63) as f64;
 
-/// What was gathered for a facet so far.
+/// The data gathered for a facet so far.
 pub(super) enum Gathered {
-    /// Documents by value.
+    /// The number of documents for each value.
     Terms {
         top: usize,
         keywords: HashMap<Vec<u8>, u64>,
-        /// What the keywords' own bytes take.
+        /// The bytes that the keywords take on their own.
         keyword_bytes: usize,
         others: HashMap<u64, u64>,
     },
-    /// Documents by the number of their bucket.
+    /// The number of documents for each bucket's number.
     Histogram { interval: f64, buckets: BTreeMap<i64, u64> },
-    /// Documents by the beginning of their bucket.
+    /// The number of documents for each bucket's beginning.
     Dates { interval: DateInterval, buckets: BTreeMap<i64, u64> },
-    /// All values.
+    /// A summary of all values.
     Stats(Stats),
-    /// Different values.
+    /// The different values.
     Cardinality(Distinct),
-    /// All values, nearly.
+    /// A digest of all values.
     Percentiles { at: Vec<f64>, digest: Digest },
 }
 
-/// Numbers in short, while they come. Whole numbers are added up as such.
+/// A summary of numbers. Whole numbers are added up exactly.
 #[derive(Default)]
 pub(super) struct Stats {
     summary: Option<Summary>,
@@ -64,7 +64,7 @@ impl Gathered {
         }
     }
 
-    /// The values of a document, in sortable form, ascending; they are no keywords.
+    /// Adds the values of a document, in sortable form, ascending. They are not keywords.
     pub(super) fn add(&mut self, kind: ValueKind, values: &[u64]) {
         let numbers = || values.iter().map(|value| number_of(kind, *value));
         match self {
@@ -72,7 +72,7 @@ impl Gathered {
                 different(values.iter().copied(), |value| *others.entry(value).or_default() += 1);
             }
             Gathered::Histogram { interval, buckets } => {
-                // Further out, and of what is no number, a bucket has no number of 64 bits.
+                // Numbers further out, infinite ones and NaN have no bucket's number of 64 bits.
                 let quotients = numbers().map(|number| (number / *interval).floor());
                 let near = quotients.filter(|quotient| quotient.abs() < BUCKETS_END);
                 different(near.map(|quotient| quotient as i64), |bucket| {
@@ -92,7 +92,7 @@ impl Gathered {
         }
     }
 
-    /// This many documents of a segment have a keyword.
+    /// Adds documents of a segment with a keyword.
     pub(super) fn add_keyword(&mut self, keyword: &[u8], documents: u32) {
         match self {
             Gathered::Terms { keywords, keyword_bytes, .. } => match keywords.get_mut(keyword) {
@@ -103,12 +103,12 @@ impl Gathered {
                 }
             },
             Gathered::Cardinality(distinct) => distinct.add(hash_bytes(keyword)),
-            // Nothing else is asked of keywords.
+            // Other facets have no keywords.
             _ => {}
         }
     }
 
-    /// Whether it tells more apart than it may.
+    /// True if it has too many values or buckets.
     pub(super) fn is_full(&self) -> bool {
         let buckets = match self {
             Gathered::Terms { keywords, others, .. } => keywords.len() + others.len(),
@@ -118,7 +118,7 @@ impl Gathered {
         buckets > BUCKETS_MAX
     }
 
-    /// Bytes that it takes.
+    /// Returns the bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         match self {
             Gathered::Terms { keywords, keyword_bytes, others, .. } => {
@@ -134,7 +134,7 @@ impl Gathered {
         }
     }
 
-    /// What comes of it.
+    /// Returns the answer.
     pub(super) fn finish(self, kind: ValueKind) -> Aggregate {
         match self {
             Gathered::Terms { top, keywords, others, .. } => {
@@ -191,7 +191,7 @@ impl Stats {
     }
 }
 
-/// Calls `take` with each of some ascending items, with those that are equal once.
+/// Calls `take` once for each different item. The items ascend.
 fn different<T: PartialEq + Copy>(items: impl Iterator<Item = T>, mut take: impl FnMut(T)) {
     let mut last = None;
     for item in items {
@@ -201,7 +201,7 @@ fn different<T: PartialEq + Copy>(items: impl Iterator<Item = T>, mut take: impl
     }
 }
 
-/// How a value that is no keyword is written.
+/// Writes a value other than a keyword.
 fn text_of(kind: ValueKind, value: u64) -> String {
     match kind {
         ValueKind::Boolean => (value != 0).to_string(),

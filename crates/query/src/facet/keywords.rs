@@ -1,22 +1,22 @@
-//! Keywords of one segment: how many documents have each, by the number that it has there.
+//! Keywords of one segment: the number of documents with each, by the keyword's number there.
 
 use std::ops::Range;
 
-/// Documents by keyword.
+/// The number of documents for each keyword.
 #[derive(Debug, Default)]
 pub(super) struct Keywords {
-    /// By number, less the first.
+    /// The counts, from the first keyword's number on.
     counts: Vec<u32>,
     numbers: Range<u64>,
 }
 
 impl Keywords {
-    /// These are the numbers of a segment's; others are none.
+    /// Begins a segment, with the numbers of its keywords. Other numbers are ignored.
     pub(super) fn begin(&mut self, numbers: Range<u64>) {
         self.numbers = numbers;
     }
 
-    /// A document has the keyword with this number.
+    /// Counts a document with the keyword of this number.
     #[inline]
     pub(super) fn count(&mut self, number: u64) {
         if !self.numbers.contains(&number) {
@@ -29,12 +29,13 @@ impl Keywords {
         self.counts[index] += 1;
     }
 
-    /// Bytes that they take.
+    /// Returns the bytes that they take.
     pub(super) fn bytes(&self) -> usize {
         self.counts.capacity() * size_of::<u32>()
     }
 
-    /// Hands over the numbers that documents have with how many do, until `take` says that it has enough, and forgets them all.
+    /// Calls `take` with each number counted and its count, until `take` returns false. Then resets
+    /// all counts.
     pub(super) fn drain(&mut self, mut take: impl FnMut(u64, u32) -> bool) {
         for (number, count) in self.numbers.clone().zip(&self.counts) {
             if *count > 0 && !take(number, *count) {

@@ -1,16 +1,19 @@
-//! What facets take of memory: nearly, by what tables say that they have room for, and without going through them.
+//! Estimates of the memory that facets take, by the capacity of their tables, without reading the
+//! tables.
 
-/// What an allocation takes besides what is in it.
+/// Bytes of an allocation besides its content.
 pub(super) const ALLOCATION: usize = 16;
-/// Of a search tree's nodes, half full at the worst, each entry takes so much besides another one's room.
+/// Bytes of a search tree's nodes for each entry. Nodes may be half full, so each entry also takes
+/// another one's room.
 const NODE_SHARE: usize = 16;
 
-/// Bytes of a hash table with room for `capacity` entries: one in eight of its slots stays free, and each has a byte of its own.
+/// Returns the bytes of a hash table with room for `capacity` entries. One in eight slots stays
+/// free, and each slot has one more byte.
 pub(super) fn table(capacity: usize, entry_bytes: usize) -> usize {
     (capacity + capacity.div_ceil(7)) * (entry_bytes + 1)
 }
 
-/// Bytes of a search tree of this many entries, at most.
+/// Returns the bytes of a search tree of this many entries, at most.
 pub(super) fn tree(entries: usize, entry_bytes: usize) -> usize {
     entries * (2 * entry_bytes + NODE_SHARE)
 }

@@ -1,27 +1,28 @@
-//! Where a fragment begins and ends: around what was found, at the ends of sentences, else between words.
+//! The bounds of a fragment: around a match, at the ends of sentences, else between words.
 //!
-//! Sentences and words are those of UAX #29, so text without blanks is cut well too. They are looked for near the place where a
-//! fragment would end by its length, and no further: the rules look ahead for as long as they find no word, and a text may be made
-//! to have none.
+//! Sentences and words are those of UAX #29, so text without blanks is cut well too. Boundaries are
+//! searched only near the place where a fragment would end by its length. The rules look ahead as
+//! long as they find no word, and a hostile text may have none.
 
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-/// Characters that a place may be moved by.
+/// Characters that a bound may be moved by, at most.
 const REACH: usize = 400;
-/// Characters before and behind that are looked at to know what is between them.
+/// Characters before and after a range that are read to find the boundaries in it.
 const CONTEXT: usize = 50;
 
-/// What text is cut between.
+/// The unit that text is cut between.
 #[derive(Clone, Copy)]
 enum Unit {
     Sentence,
     Word,
 }
 
-/// A fragment around `core`, within `free`, of this many characters; only a longer core makes it longer. `free` begins and ends where
-/// the text does, or where another fragment is. All are bytes of `text`.
+/// Returns a fragment of this many characters around `core`, within `free`. Only a longer core
+/// makes it longer. `free` is bounded by the ends of the text or by other fragments. All are bytes
+/// of `text`.
 pub(super) fn around(
     text: &str,
     core: Range<usize>,
@@ -33,43 +34,45 @@ pub(super) fn around(
     let spare = spare - characters_of(text, start..core.start);
     let end = finish(text, start, &core, free.end, spare);
     let spare = spare - characters_of(text, core.end..end);
-    // Where nothing follows there is more room in front.
+    // If nothing follows, there is more room in front.
     let start = if end == free.end { extended(text, start, free.start, spare) } else { start };
     start..end
 }
 
-/// `range` without white space at its ends; what is in `core` stays.
+/// Trims white space at the ends of `range`, but keeps `core`.
 pub(super) fn trimmed(text: &str, range: Range<usize>, core: Range<usize>) -> Range<usize> {
     let before = text[range.start..core.start].trim_start();
     let behind = text[core.end..range.end].trim_end();
     core.start - before.len()..core.end + behind.len()
 }
 
-/// Where the sentence of the core begins, if there is room for that; else some words before the core.
+/// Returns the beginning of the core's sentence, if there is room for it; else a word's beginning
+/// before the core.
 fn begin(text: &str, core: &Range<usize>, free: usize, spare: usize) -> usize {
     let farthest = back(text, core.start, spare).max(free);
     let sentence = last(text, farthest..core.start, Unit::Sentence);
     sentence.unwrap_or_else(|| {
-        // As much is to be seen of what follows.
+        // Leave half of the room for the text after the core.
         let half = back(text, core.start, spare / 2).max(free);
         first(text, half..core.start, Unit::Word).unwrap_or(core.start)
     })
 }
 
-/// Where the last sentence ends that there is room for, if that is not too early; else the last word.
+/// Returns the last end of a sentence that there is room for, if it is not too early; else the last
+/// end of a word.
 fn finish(text: &str, start: usize, core: &Range<usize>, free: usize, spare: usize) -> usize {
     let farthest = forward(text, core.end, spare).min(free);
     if farthest == free {
         return free;
     }
-    // Rather half a sentence than a third of the room left empty.
+    // Cutting a sentence is better than leaving a third of the room empty.
     let early = text.ceil_char_boundary(start + (farthest - start) / 3 * 2).max(core.end);
     let sentence = last(text, early..farthest, Unit::Sentence);
     let word = || last(text, core.end..farthest, Unit::Word);
     sentence.or_else(word).filter(|end| *end > start).unwrap_or(farthest)
 }
 
-/// `start`, or a better place before it for a fragment that has room for this many characters more.
+/// Moves `start` back to a better place, for a fragment with room for this many more characters.
 fn extended(text: &str, start: usize, free: usize, spare: usize) -> usize {
     let farthest = back(text, start, spare).max(free);
     if farthest == free {
@@ -79,19 +82,19 @@ fn extended(text: &str, start: usize, free: usize, spare: usize) -> usize {
     sentence.or_else(|| first(text, farthest..start, Unit::Word)).unwrap_or(start)
 }
 
-/// The first place in `range`, ends included, where a unit begins.
+/// Returns the first place in `range`, ends included, where a unit begins.
 fn first(text: &str, range: Range<usize>, unit: Unit) -> Option<usize> {
     let end = forward(text, range.start, REACH).min(range.end);
     beginnings(text, range.start..end, unit).first().copied()
 }
 
-/// The last one.
+/// Like [`first`], for the last place.
 fn last(text: &str, range: Range<usize>, unit: Unit) -> Option<usize> {
     let start = back(text, range.end, REACH).max(range.start);
     beginnings(text, start..range.end, unit).last().copied()
 }
 
-/// All of them.
+/// Returns all places in `range`, ends included, where units begin.
 fn beginnings(text: &str, range: Range<usize>, unit: Unit) -> Vec<usize> {
     let from = back(text, range.start, CONTEXT);
     let around = &text[from..forward(text, range.end, CONTEXT)];
@@ -99,7 +102,7 @@ fn beginnings(text: &str, range: Range<usize>, unit: Unit) -> Vec<usize> {
         Unit::Sentence => around.split_sentence_bound_indices().map(|(at, _)| from + at).collect(),
         Unit::Word => around.split_word_bound_indices().map(|(at, _)| from + at).collect(),
     };
-    // Where the context begins is the beginning of nothing, unless the text begins there.
+    // The beginning of the context is not a boundary, unless the text begins there.
     let is_true = |at: usize| at > from || from == 0;
     found.retain(|at| range.start <= *at && *at <= range.end && is_true(*at));
     found
@@ -109,13 +112,13 @@ fn characters_of(text: &str, range: Range<usize>) -> usize {
     text[range].chars().count()
 }
 
-/// The byte this many characters before byte `at`, or the first.
+/// Returns the byte offset this many characters before `at`, or 0.
 fn back(text: &str, at: usize, characters: usize) -> usize {
     let Some(nth) = characters.checked_sub(1) else { return at };
     text[..at].char_indices().nth_back(nth).map_or(0, |(at, _)| at)
 }
 
-/// The byte this many characters behind byte `at`, or the end.
+/// Returns the byte offset this many characters after `at`, or the end.
 fn forward(text: &str, at: usize, characters: usize) -> usize {
     text[at..].char_indices().nth(characters).map_or(text.len(), |(behind, _)| at + behind)
 }
@@ -124,7 +127,7 @@ fn forward(text: &str, at: usize, characters: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// The fragment around a word of a text, alone in it.
+    /// Returns the fragment around a word of a text without other fragments.
     fn fragment<'t>(text: &'t str, word: &str, characters: usize) -> &'t str {
         let start = text.find(word).unwrap();
         let core = start..start + word.len();

@@ -1,7 +1,8 @@
-//! Which parts of a text are shown: those that say most about why it was found.
+//! The choice of fragments: the passages of a text that best show why it was found.
 //!
-//! A stretch of marks that fits into a fragment is worth what different terms are in it, first those that no fragment shows yet;
-//! then how many marks. The best one becomes a fragment, with what stands around it, and the next is looked for in what is left.
+//! A stretch of marks that fits into a fragment is worth the number of its different terms, first
+//! of those that no fragment shows yet. Ties go to the stretch with more marks. The best stretch
+//! becomes a fragment, with the text around it, and the next one is searched in the rest.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -9,8 +10,9 @@ use std::ops::Range;
 use super::bounds;
 use super::marks::Mark;
 
-/// The fragments of `text` to show, in the order of the text: at most `count`, of about this many characters. The whole text if it is
-/// no longer, its beginning if nothing is marked; none if it is blank.
+/// Chooses the fragments of `text` to show, in the order of the text: at most `count`, of about
+/// `characters` characters. Returns the whole text if it is no longer, and its beginning if nothing
+/// is marked. A blank text has no fragments.
 pub(super) fn choose(
     text: &str,
     marks: &[Mark],
@@ -29,6 +31,8 @@ pub(super) fn choose(
     }
     let mut stretches = Stretches::new(marks, characters);
     let mut chosen: Vec<Range<usize>> = Vec::new();
+    // Invariant: fragments are disjoint and in order. Terminates: each round adds a fragment, at
+    // most `count`.
     while chosen.len() < count {
         let gaps = gaps(text, &chosen);
         let best = gaps.iter().enumerate().filter_map(|(gap, free)| {
@@ -44,7 +48,7 @@ pub(super) fn choose(
     chosen
 }
 
-/// The beginning of a text that is longer than a fragment.
+/// Returns the beginning of a text that is longer than a fragment.
 fn beginning(text: &str, characters: usize) -> Range<usize> {
     let blank = text.len() - text.trim_start().len();
     let core = blank..blank;
@@ -52,21 +56,21 @@ fn beginning(text: &str, characters: usize) -> Range<usize> {
     bounds::trimmed(text, fragment, core)
 }
 
-/// What is between fragments: one gap before each of them, and one behind the last.
+/// Returns the gaps between fragments: one before each of them, and one after the last.
 fn gaps(text: &str, fragments: &[Range<usize>]) -> Vec<Range<usize>> {
     let starts = std::iter::once(0).chain(fragments.iter().map(|fragment| fragment.end));
     let ends = fragments.iter().map(|fragment| fragment.start).chain([text.len()]);
     starts.zip(ends).map(|(start, end)| start..end).collect()
 }
 
-/// The marks that are whole in `range` of the text.
+/// Returns the marks that lie wholly in `range` of the text.
 fn within(marks: &[Mark], range: &Range<usize>) -> Range<usize> {
     let first = marks.partition_point(|mark| mark.bytes.start < range.start);
     let end = marks.partition_point(|mark| mark.bytes.end <= range.end);
     first..end.max(first)
 }
 
-/// `range` without marks of which it has a part only.
+/// Shortens `range` so that it cuts no mark.
 fn whole_marks(marks: &[Mark], mut range: Range<usize>) -> Range<usize> {
     let around = |at: usize| {
         let next = marks.partition_point(|mark| mark.bytes.end <= at);
@@ -81,16 +85,17 @@ fn whole_marks(marks: &[Mark], mut range: Range<usize>) -> Range<usize> {
     range
 }
 
-/// What a stretch of marks is worth: terms not shown yet, terms, marks; of equals the first.
+/// The worth of a stretch of marks: terms not shown yet, terms, marks. Ties go to the first
+/// stretch.
 type Worth = (usize, usize, usize, Reverse<usize>);
 
 /// The stretches of marks that fit into a fragment.
 struct Stretches<'m> {
     marks: &'m [Mark],
     characters: usize,
-    /// Of each term: whether a fragment shows it.
+    /// For each term, true if a fragment shows it.
     shown: Vec<bool>,
-    /// Of each term: its marks in the current stretch.
+    /// For each term, the number of its marks in the current stretch.
     counts: Vec<usize>,
 }
 
@@ -100,19 +105,21 @@ impl<'m> Stretches<'m> {
         Stretches { marks, characters, shown: vec![false; terms], counts: vec![0; terms] }
     }
 
-    /// What is in a fragment is shown from now on.
+    /// Notes the terms in a fragment as shown.
     fn show(&mut self, fragment: &Range<usize>) {
         for mark in &self.marks[within(self.marks, fragment)] {
             self.shown[mark.number as usize] = true;
         }
     }
 
-    /// The best stretch in what is free of the text.
+    /// Returns the best stretch in a free part of the text.
     fn best(&mut self, free: &Range<usize>) -> Option<(Worth, Range<usize>)> {
         let all = within(self.marks, free);
         self.counts.fill(0);
         let (mut first, mut new, mut distinct) = (all.start, 0, 0);
         let mut best = None;
+        // Invariant: the marks from `first` to `last` fit into a fragment, or are one, and the
+        // counts are theirs. Terminates with the marks: `first` never passes `last`.
         for last in all {
             let number = self.marks[last].number as usize;
             self.counts[number] += 1;
@@ -137,7 +144,7 @@ impl<'m> Stretches<'m> {
         best
     }
 
-    /// Whether the marks from `first` to `last` fit into a fragment.
+    /// True if the marks from `first` to `last` fit into a fragment.
     fn fits(&self, first: usize, last: usize) -> bool {
         self.marks[last].characters.end - self.marks[first].characters.start <= self.characters
     }
@@ -150,7 +157,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A text of words of one letter and, of each, which term it is; and its marks.
+    /// Returns a text of words of one letter, and its marks. Each word may be a term.
     fn text_of(words: &[(u8, Option<u32>)], letter: char) -> (String, Vec<Mark>) {
         let (mut text, mut marks) = (String::new(), Vec::new());
         let mut characters = 0;
@@ -167,7 +174,7 @@ mod tests {
         (text, marks)
     }
 
-    /// How many terms and marks are in this many characters of the text, from a mark on.
+    /// Counts the terms and marks in this many characters of the text, from a mark on.
     fn worth_from(marks: &[Mark], first: usize, characters: usize) -> (usize, usize) {
         let end = marks[first].characters.start + characters;
         let inside = marks[first..].iter().take_while(|mark| mark.characters.end <= end);
@@ -175,7 +182,7 @@ mod tests {
         (numbers.iter().collect::<BTreeSet<_>>().len(), numbers.len())
     }
 
-    /// How many terms and marks are in a part of the text.
+    /// Counts the terms and marks in a part of the text.
     fn worth(marks: &[Mark], range: &Range<usize>) -> (usize, usize) {
         let marks = &marks[within(marks, range)];
         let terms: BTreeSet<u32> = marks.iter().map(|mark| mark.number).collect();

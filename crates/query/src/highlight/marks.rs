@@ -1,4 +1,4 @@
-//! Which tokens of a text a query marks.
+//! The tokens of a text that a query marks.
 
 use std::ops::Range;
 
@@ -16,11 +16,11 @@ pub(super) struct Mark {
     pub(super) bytes: Range<usize>,
     /// Its characters in the text.
     pub(super) characters: Range<usize>,
-    /// Which of the query's terms and patterns it is.
+    /// The number of the query's term or pattern that it matches.
     pub(super) number: u32,
 }
 
-/// Marks texts, one after another, and keeps its memory.
+/// A marker of texts, one after another, which reuses its memory.
 #[derive(Default)]
 pub(super) struct Marker {
     candidates: Vec<Candidate>,
@@ -35,16 +35,17 @@ struct Candidate {
     marked: bool,
 }
 
-/// Where a term of the query is.
+/// The occurrences of a term of the query.
 #[derive(Clone, Default)]
 struct Occurrences {
     positions: Vec<u32>,
-    /// The candidates there.
+    /// The candidate at each position.
     candidates: Vec<usize>,
 }
 
 impl Marker {
-    /// The tokens in the first `bytes_max` bytes of `text` that are marked, in order. No two overlap.
+    /// Returns the marked tokens in the first `bytes_max` bytes of `text`, in order. No two
+    /// overlap.
     pub(super) fn mark(
         &mut self,
         wanted: &mut Wanted,
@@ -76,7 +77,7 @@ impl Marker {
         let head = head(text, bytes_max.min(tokenizer.document_bytes_max()), tokenizer.analyzer());
         let is_cut = head.len() < text.len();
         let cut = tokenizer.for_each_span(head, |token, bytes| {
-            // What ends at the cut may go on behind it.
+            // A token that ends at the cut may continue behind it.
             if !(is_cut && bytes.end == head.len()) {
                 self.consider(wanted, &mut matchers, token, bytes);
             }
@@ -104,7 +105,7 @@ impl Marker {
             occurrences.candidates.push(self.candidates.len());
             prefix = Some(number);
         }
-        // A term has its own number, whatever pattern matches it too.
+        // A term has its own number, even if a pattern matches it too.
         if let Some(number) = number.or(marked).or(prefix) {
             self.candidates.push(Candidate { bytes, number, marked: marked.is_some() });
         }
@@ -121,7 +122,7 @@ impl Marker {
         }
     }
 
-    /// Makes marks of the candidates that are marked, by counting characters.
+    /// Makes marks of the marked candidates, and counts their characters.
     fn measure(&mut self, text: &str) {
         self.marks.clear();
         let (mut at, mut characters) = (0, 0);
@@ -143,7 +144,7 @@ impl Occurrences {
     }
 }
 
-/// The patterns of a query, ready to be asked, with their numbers.
+/// The matchers of a query's patterns, with their numbers.
 struct Matchers<'p>(Vec<(u32, Matcher<'p>)>);
 
 impl<'p> Matchers<'p> {
@@ -153,14 +154,14 @@ impl<'p> Matchers<'p> {
         Matchers(ready.collect())
     }
 
-    /// The first pattern that matches a term.
+    /// Returns the number of the first pattern that matches a term.
     fn first_match(&mut self, term: &[u8]) -> Option<u32> {
         let matches = |matcher: &mut Matcher<'_>| matcher.test(term) == Verdict::Match;
         self.0.iter_mut().find_map(|(number, matcher)| matches(matcher).then_some(*number))
     }
 }
 
-/// The beginning of a text: up to `bytes_max` bytes of it, and of whole words where there are blanks between them.
+/// Returns at most `bytes_max` bytes of a text's beginning. It is cut at a blank, if there is one.
 fn head(text: &str, bytes_max: usize, analyzer: Analyzer) -> &str {
     if text.len() <= bytes_max {
         return text;
@@ -170,7 +171,7 @@ fn head(text: &str, bytes_max: usize, analyzer: Analyzer) -> &str {
         return "";
     }
     let head = &text[..text.floor_char_boundary(bytes_max)];
-    // With the blank, so that the word before it does not end where the text was cut.
+    // The blank is included, so the word before it does not end at the cut.
     let blank = head.char_indices().rfind(|(_, c)| c.is_whitespace());
     blank.map_or(head, |(at, c)| &head[..at + c.len_utf8()])
 }

@@ -1,24 +1,27 @@
-//! Where a phrase matches: every occurrence of its terms that takes part in a match.
+//! The matches of a phrase: every occurrence of its terms that takes part in a match.
 //!
-//! What a match is, and how long, [`sloppy`](crate::slop) says: an occurrence for each slot, different ones for different slots,
-//! whose shifts are within `slop` of each other. There matches are counted; here what they are made of is wanted, of all of
-//! them. A match lies in the window of shifts that its smallest one begins, so windows are gone through in ascending order. If a
-//! window has a match at all, everything in it takes part in one: put it in its slot's place in that match, unless another
-//! slot has it there already. So a window is looked at as a whole, and the time is linear in the occurrences.
+//! [`slop`](crate::slop) defines a match and its length. A match has an occurrence for each slot,
+//! different ones for different slots, whose shifts are within `slop` of each other. There matches
+//! are counted. Here the occurrences of all matches are found.
+//!
+//! A match lies in the window of shifts that begins with its smallest one. Windows are visited in
+//! ascending order. If a window contains a match, every occurrence in it takes part in one. It can
+//! replace its slot's occurrence in that match, unless another slot has it already. So a window is
+//! handled as a whole, and the time is linear in the occurrences.
 
 use crate::slop::Slot;
 
-/// A slot's occurrences on the way through the windows.
+/// A slot's occurrences, and the position in them.
 struct Cursor<'p> {
     term: u32,
     at: i64,
-    /// Where the term is, ascending.
+    /// The term's positions in the text, ascending.
     positions: &'p [u32],
     /// The first occurrence whose shift is not below the window.
     next: usize,
-    /// The first occurrence that was not looked at as part of a match.
+    /// The first occurrence that was not reported as part of a match.
     reported: usize,
-    /// The slot before with the same term.
+    /// The slot before with this term.
     before: Option<usize>,
 }
 
@@ -28,8 +31,9 @@ impl Cursor<'_> {
     }
 }
 
-/// Calls `found` with each term and the index of an occurrence of it, among its `positions`, that is in a match at most `slop`
-/// long. One that is so in several slots comes several times. `slots` are in the order of their places.
+/// Calls `found` with each occurrence in a match of at most `slop`: its term, and its index among
+/// the term's `positions`. An occurrence that is so in several slots comes several times. `slots`
+/// are in the order of their places.
 pub(super) fn in_matches<'p>(
     slots: &[Slot],
     slop: u32,
@@ -50,6 +54,8 @@ pub(super) fn in_matches<'p>(
         });
     }
     let mut chosen = vec![0; cursors.len()];
+    // Invariant: every match whose smallest shift is below the window was reported. Terminates:
+    // each round moves a cursor on, until a slot has no occurrence left.
     while let Some(low) = lowest(&cursors) {
         let high = low + i64::from(slop);
         if has_match(&cursors, high, &mut chosen) {
@@ -63,7 +69,7 @@ pub(super) fn in_matches<'p>(
     }
 }
 
-/// Where the next window begins; none if a slot has no occurrence left.
+/// Returns the beginning of the next window; `None` if a slot has no occurrence left.
 fn lowest(cursors: &[Cursor<'_>]) -> Option<i64> {
     let mut lowest = None;
     for cursor in cursors {
@@ -73,8 +79,8 @@ fn lowest(cursors: &[Cursor<'_>]) -> Option<i64> {
     lowest
 }
 
-/// Whether there is an occurrence for each slot in the window up to `high`. Slots of one term take the first that is left, in the order
-/// of their places: whatever a later one could take instead, an earlier one could not make better use of.
+/// True if each slot has an occurrence in the window up to `high`. Slots of one term take the first
+/// occurrences left, in the order of their places. No other choice leaves more to later slots.
 fn has_match(cursors: &[Cursor<'_>], high: i64, chosen: &mut [usize]) -> bool {
     for (slot, cursor) in cursors.iter().enumerate() {
         let free = cursor.before.map_or(0, |before| chosen[before] + 1);
@@ -102,7 +108,7 @@ pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Places of a text that are in some match, by trying all of them.
+    /// Returns the places of a text that are in some match, by trying all of them.
     pub(in super::super) fn naive(
         text: &[u32],
         slots: &[Slot],

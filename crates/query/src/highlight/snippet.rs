@@ -1,25 +1,27 @@
-//! A snippet: part of a text, and what in it a query found.
+//! A snippet: a passage of a text, and a query's matches in it.
 
 use std::ops::Range;
 
-/// Part of a document's text, and which of it a query found.
+/// A passage of a document's text, and a query's matches in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Snippet {
-    /// The part, as it stands in the document.
+    /// The passage, unchanged.
     pub text: String,
-    /// Where in the document's text it is, in bytes.
+    /// Its bytes in the document's text.
     pub range: Range<usize>,
-    /// What was found: bytes of `text`, ascending. No two touch, and each lies on character boundaries.
+    /// The matches: bytes of `text`, ascending. No two touch, and each lies on character
+    /// boundaries.
     pub marks: Vec<Range<usize>>,
-    /// Whether more than white space stands before it in the document.
+    /// True if more than white space precedes it in the document.
     pub more_before: bool,
-    /// Whether more than white space stands behind it in the document.
+    /// True if more than white space follows it in the document.
     pub more_after: bool,
 }
 
 impl Snippet {
-    /// `range` of `document`, with what of `marks`, which are in order and in bytes of `document`, is in there.
+    /// Returns `range` of `document` with the marks in it. `marks` are bytes of `document`, in
+    /// order.
     pub(super) fn new(
         document: &str,
         range: Range<usize>,
@@ -38,7 +40,7 @@ impl Snippet {
         }
     }
 
-    /// The text in pieces, and whether each is marked. Together they are all of it, and none is empty.
+    /// Returns the text in pieces, each with true if it is marked. No piece is empty.
     pub fn pieces(&self) -> impl Iterator<Item = (&str, bool)> {
         let mut at = 0;
         let ends = self.marks.iter().flat_map(|mark| [(mark.start, false), (mark.end, true)]);
@@ -50,12 +52,13 @@ impl Snippet {
         })
     }
 
-    /// The text with `pre` and `post` around what is marked.
+    /// Returns the text with `pre` and `post` around each mark.
     pub fn marked(&self, pre: &str, post: &str) -> String {
         self.write(pre, post, |piece, to| to.push_str(piece))
     }
 
-    /// The same as HTML: what of the text would be markup is escaped. `pre` and `post` are markup, and stay as they are.
+    /// Like [`marked`](Self::marked), as HTML: the text is escaped. `pre` and `post` are markup,
+    /// and stay as they are.
     pub fn marked_html(&self, pre: &str, post: &str) -> String {
         self.write(pre, post, |piece, to| piece.chars().for_each(|c| push_escaped(c, to)))
     }
@@ -73,7 +76,7 @@ impl Snippet {
     }
 }
 
-/// Good between tags and in quoted attributes.
+/// Appends a character, escaped for text between tags and in quoted attributes.
 fn push_escaped(c: char, to: &mut String) {
     match c {
         '&' => to.push_str("&amp;"),
@@ -85,7 +88,7 @@ fn push_escaped(c: char, to: &mut String) {
     }
 }
 
-/// Ranges in ascending order, those that touch made one.
+/// Joins ranges that touch. The ranges ascend.
 pub(super) fn merged(ranges: impl Iterator<Item = Range<usize>>) -> Vec<Range<usize>> {
     let mut merged: Vec<Range<usize>> = Vec::new();
     for range in ranges {

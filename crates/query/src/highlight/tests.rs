@@ -1,4 +1,4 @@
-//! Marks against what trying all ways finds, and what holds of snippets of any text.
+//! Marks compared with those of an exhaustive search, and properties of snippets of any text.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -18,7 +18,7 @@ fn highlighter(clause: &Clause, analyzer: Analyzer, how: Highlight) -> Highlight
     Highlighter::new(&query, FieldId(0), Tokenizer::new(analyzer, 1 << 21), how)
 }
 
-/// A text with `[]` around its marks.
+/// Returns a text with `[]` around its marks.
 fn marked(clause: &Clause, text: &str) -> String {
     let how = Highlight::default().characters(usize::MAX);
     let snippets = highlighter(clause, Analyzer::Simple, how).snippets(text);
@@ -33,7 +33,7 @@ fn what_is_asked_for_is_marked_and_nothing_else() {
     assert_eq!(marked(&phrase, "grey heron, heron grey"), "[grey] [heron], heron grey");
     let near = Clause::near(&["grey", "heron"], 2);
     assert_eq!(marked(&near, "heron grey; grey"), "[heron] [grey]; grey");
-    // What stands between the words of a match is no part of it.
+    // Words between those of a match are not part of it.
     let apart = Clause::near(&["test", "with", "from", "zero"], 2);
     let text = "test with slop different from zero";
     assert_eq!(marked(&apart, text), "[test] [with] slop different [from] [zero]");
@@ -49,7 +49,7 @@ fn what_is_asked_for_is_marked_and_nothing_else() {
     let both = Clause::any([begun.clone(), Clause::phrase_prefix(&["her"], "he")]);
     assert_eq!(marked(&both, "grey her hero her"), "[grey] [her] [hero] her");
     assert_eq!(marked(&Clause::term("sea").and_not(begun), "grey herons"), "grey herons");
-    // A term of a phrase is that, whatever else matches it.
+    // A phrase's term stays one, even if something else matches it too.
     let phrase = Clause::any([Clause::phrase(&["a", "b"]), Clause::prefix("a")]);
     assert_eq!(marked(&phrase, "a ab b a b"), "[a] [ab] b [a] [b]");
     for nothing in [Clause::Everything, Clause::Nothing, Clause::key("heron")] {
@@ -84,7 +84,7 @@ fn what_is_behind_the_limit_is_shown_and_not_marked() {
     assert_eq!(limited(10, "heron heron"), "[heron] heron");
     assert_eq!(limited(3, "heron heron"), "heron heron");
     assert_eq!(limited(0, "heron"), "heron");
-    // In a language without blanks too.
+    // It is also cut in a language without blanks.
     let sun = Clause::term("日");
     let how = Highlight::default().bytes_max(7);
     let first = 0..3;
@@ -121,7 +121,7 @@ fn the_beginning_is_shown_if_nothing_is_marked() {
     assert_eq!(highlighter.snippets(" \n"), []);
 }
 
-/// Texts on which the rules of segmentation look far ahead, or a mark is everywhere.
+/// Texts on which the rules of segmentation look far ahead, or every word is marked.
 #[test]
 fn hostile_texts_take_no_longer_than_others() {
     let clause = Clause::any([Clause::near(&["a", "a", "b"], 1000), Clause::fuzzy("aa", 2)]);
@@ -136,7 +136,7 @@ fn hostile_texts_take_no_longer_than_others() {
     }
 }
 
-/// What holds of the snippets of any text.
+/// Checks the properties of snippets of any text.
 fn check(text: &str, snippets: &[Snippet], characters: usize) {
     let mut end = 0;
     for snippet in snippets {
@@ -155,7 +155,7 @@ fn check(text: &str, snippets: &[Snippet], characters: usize) {
     }
 }
 
-/// Places in a text of words that `clause` marks, by trying everything.
+/// Returns the places in a text of words that `clause` marks, by exhaustive search.
 fn naive(clause: &Clause, words: &[String]) -> BTreeSet<usize> {
     let those = |test: &dyn Fn(&str) -> bool| {
         (0..words.len()).filter(|at| test(&words[*at])).collect::<BTreeSet<usize>>()
@@ -276,11 +276,11 @@ proptest! {
             let snippets = highlighter.snippets(&text);
             check(&text, &snippets, characters);
             prop_assert!(snippets.len() <= count && snippets.is_empty() == text.trim().is_empty());
-            // Marks of snippets are the text's, as far as these are in them.
+            // Marks of snippets are the text's marks in them.
             let marks = highlighter.marks(&text);
             let shown = snippets.iter().any(|snippet| !snippet.marks.is_empty());
             prop_assert_eq!(shown, !marks.is_empty() && !snippets.is_empty());
-            // What shows nothing is shown only if there is nothing to show.
+            // A snippet without marks is shown only if nothing is marked.
             let each = snippets.iter().all(|snippet| !snippet.marks.is_empty());
             prop_assert!(each || marks.is_empty());
             for snippet in &snippets {

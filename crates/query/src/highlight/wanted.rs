@@ -1,7 +1,8 @@
-//! What of a query is marked in the texts of one field: terms and patterns wherever they are, phrases where they match.
+//! The parts of a query that are marked in the texts of one field: terms and patterns everywhere,
+//! phrases where they match.
 //!
-//! What stands under NOT, keys, and what is asked for in other fields are left out. Bytes are copied, so the query may be parsed
-//! into again.
+//! Clauses under NOT, keys, and clauses for other fields are left out. Bytes are copied, so the
+//! query may be parsed into again.
 
 use std::collections::HashMap;
 
@@ -12,27 +13,27 @@ use crate::pattern::{Matcher, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
 use crate::slop::Slot;
 
-/// What is marked. Terms are numbered from 0 on, patterns behind them.
+/// The terms and patterns to mark. Terms are numbered from 0, and patterns after them.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     numbers: HashMap<Box<[u8]>, u32>,
-    /// Of each term: whether it is marked wherever it is; else only where a phrase matches.
+    /// For each term, true if it is marked everywhere; otherwise only where a phrase matches.
     anywhere: Vec<bool>,
     pub(super) patterns: Vec<Pattern>,
-    /// What the last words of phrases begin with. Each has a number as if it were a term.
+    /// The prefixes that are the last words of phrases. Each has a number like a term.
     prefixes: Vec<(u32, Box<[u8]>)>,
     pub(super) phrases: Vec<Phrase>,
 }
 
-/// Terms near each other.
+/// A phrase to mark where it matches.
 #[derive(Debug)]
 pub(super) struct Phrase {
-    /// Terms by their numbers, in the order of their places.
+    /// The terms by their numbers, in the order of their places.
     pub(super) slots: Vec<Slot>,
     pub(super) slop: u32,
 }
 
-/// A prefix, wildcard or fuzzy word, and what it works in.
+/// A prefix, wildcard or fuzzy word, and its memory.
 #[derive(Debug)]
 pub(super) struct Pattern {
     kind: PatternKind,
@@ -41,14 +42,14 @@ pub(super) struct Pattern {
 }
 
 impl Pattern {
-    /// The matcher to ask about terms; none if nothing can match.
+    /// Returns the matcher to test terms with; `None` if nothing can match.
     pub(super) fn matcher(&mut self) -> Option<Matcher<'_>> {
         Matcher::new(self.kind, &self.bytes, &mut self.fuzzy)
     }
 }
 
 impl Wanted {
-    /// What `query` asks for in `field`.
+    /// Returns the terms and patterns of `query` in `field`.
     pub(super) fn of(query: &Query, field: FieldId) -> Wanted {
         let mut wanted = Wanted::default();
         if query.root != NONE {
@@ -57,23 +58,23 @@ impl Wanted {
         wanted
     }
 
-    /// The number of a term, and whether it is marked wherever it is.
+    /// Returns the number of a term, and true if it is marked everywhere.
     pub(super) fn term(&self, bytes: &[u8]) -> Option<(u32, bool)> {
         self.numbers.get(bytes).map(|number| (*number, self.anywhere[*number as usize]))
     }
 
-    /// The numbers of the phrases' last words that a term may be.
+    /// Returns the numbers of the prefixes with which a term begins.
     pub(super) fn prefixes(&self, term: &[u8]) -> impl Iterator<Item = u32> {
         let begins = move |(_, prefix): &&(u32, Box<[u8]>)| term.starts_with(prefix);
         self.prefixes.iter().filter(begins).map(|(number, _)| *number)
     }
 
-    /// How many different terms there are, the phrases' last words among them.
+    /// Returns the number of different terms, including the prefixes.
     pub(super) fn terms(&self) -> usize {
         self.anywhere.len()
     }
 
-    /// Whether nothing is ever marked.
+    /// True if nothing is ever marked.
     pub(super) fn is_nothing(&self) -> bool {
         self.anywhere.is_empty() && self.patterns.is_empty()
     }
@@ -121,7 +122,8 @@ impl Wanted {
         self.phrases.push(Phrase { slots, slop: 0 });
     }
 
-    /// The terms of a phrase. One with a word that is no term matches nowhere, and has no terms to mark.
+    /// Returns the terms of a phrase; `None` if a word is not a term of `field`. Such a phrase
+    /// matches nowhere.
     fn slots(&mut self, query: &Query, field: FieldId, node: NodeId) -> Option<Vec<Slot>> {
         let slot = |child| {
             let Kind::Term(term) = query.nodes[child as usize].kind else { return None };
@@ -131,7 +133,8 @@ impl Wanted {
         query.children(node).map(slot).collect()
     }
 
-    /// The number of one of the query's terms, if it is asked for in `field`.
+    /// Returns the number of one of the query's terms, and assigns it to a new term. `None` if the
+    /// term is in another field.
     fn number(&mut self, query: &Query, field: FieldId, term: u32) -> Option<u32> {
         let term = &query.terms[term as usize];
         if term.key.field() != field {

@@ -1,24 +1,24 @@
-//! How clauses make up a query: operators, signs, parentheses.
+//! The grammar of queries: operators, signs, parentheses.
 
 use super::{Operator, ParseError, Parser, WARNINGS_MAX};
 use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, Kind, NONE, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::target::Target;
 
-/// A text on its way to be a query.
+/// A text while it is parsed.
 pub(super) struct Run<'a> {
     pub(super) parser: &'a mut Parser,
     pub(super) text: &'a str,
     pub(super) at: usize,
     depth: usize,
-    /// The last node that parentheses or the brackets of a set were closed around.
+    /// The last node in parentheses or in the brackets of a set.
     pub(super) closed: NodeId,
-    /// The last group of clauses without signs that stand side by side.
+    /// The last group of juxtaposed clauses without signs.
     beside: NodeId,
-    /// The field that words without one are asked for in.
+    /// The field of words without a field's name.
     pub(super) field: Target,
     pub(super) query: &'a mut Query,
-    /// Where a lenient parser says what it passes over.
+    /// The warnings of a lenient parser.
     warnings: Option<&'a mut Vec<ParseError>>,
 }
 
@@ -40,7 +40,8 @@ impl<'a> Run<'a> {
         self.warnings.is_some()
     }
 
-    /// Something at `offset` cannot be understood. A strict parser stops; a lenient one notes it, and its caller goes on.
+    /// Reports an error at `offset`. A strict parser fails. A lenient one adds a warning, and its
+    /// caller goes on.
     pub(super) fn complain(&mut self, offset: usize, problem: Problem) -> Parsed<()> {
         let Some(warnings) = &mut self.warnings else {
             self.at = offset;
@@ -52,7 +53,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// A text that is longer than the parser takes is not looked at.
+    /// Fails if the text is longer than the parser accepts.
     pub(super) fn fits(&self) -> Parsed<()> {
         let max = self.parser.text_bytes_max;
         if self.text.len() > max { Err(TooLarge::Text { max }.into()) } else { Ok(()) }
@@ -64,7 +65,8 @@ impl<'a> Run<'a> {
             return Ok(());
         }
         self.query.root = self.or()?;
-        // What stands between parentheses that nothing opened is of one depth, however many there are.
+        // Parts between unmatched closing parentheses are siblings, so any number of them is one
+        // level deep. Terminates: each round takes a parenthesis or a clause.
         let mut list = Siblings::default();
         while !self.rest().is_empty() {
             self.complain(self.at, Problem::Expected("a word, or the end of the query"))?;
@@ -91,6 +93,7 @@ impl<'a> Run<'a> {
         let first = self.gather(first)?;
         let mut list = Siblings::default();
         self.query.link(&mut list, first, Occur::Should);
+        // Invariant: `list` has all operands so far. Terminates: each round takes an `OR`.
         loop {
             let next = self.clauses()?;
             let next = self.gather(next)?;
@@ -101,7 +104,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What stands side by side.
+    /// Parses juxtaposed clauses.
     fn clauses(&mut self) -> Parsed<WithPhrase> {
         let mut beside = WithPhrase { list: Siblings::default(), has_signs: false };
         loop {
@@ -113,7 +116,7 @@ impl<'a> Run<'a> {
                 }
                 Ok(None) => {}
                 Err(problem) if self.is_lenient() => {
-                    // Too large: the clauses so far count.
+                    // The query is too large. The clauses so far count.
                     self.complain(self.at, problem)?;
                     self.at = self.text.len();
                 }
@@ -125,7 +128,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Clauses that `AND` joins, which are one by themselves; a single one keeps its sign.
+    /// Parses clauses joined by `AND`, which become one node. A single clause keeps its sign.
     fn and(&mut self) -> Parsed<Option<(NodeId, Option<Occur>)>> {
         let first = self.clause()?;
         if !self.take_and() {
@@ -143,7 +146,7 @@ impl<'a> Run<'a> {
         if list.count == 0 { Ok(None) } else { Ok(Some((self.query.group(list)?, None))) }
     }
 
-    /// What follows an `AND`. A lenient parser skips what is not a clause.
+    /// Parses an operand after `AND`. A lenient parser skips errors before it.
     fn operand(&mut self) -> Parsed<Option<(NodeId, Option<Occur>)>> {
         loop {
             let found = self.clause()?;
@@ -153,14 +156,14 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds an operand of `AND`: what must not match stays so, anything else must.
+    /// Adds an operand of `AND`. It must match, unless it is excluded.
     fn join(&mut self, list: &mut Siblings, operand: Option<(NodeId, Option<Occur>)>) {
         let Some((node, sign)) = operand else { return };
         let occur = if sign == Some(Occur::Not) { Occur::Not } else { Occur::Must };
         self.query.link(list, node, occur);
     }
 
-    /// What a clause without a sign is.
+    /// Returns the role of a clause without a sign.
     fn plain(&self) -> Occur {
         match self.parser.operator {
             Operator::Or => Occur::Should,
@@ -168,7 +171,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A clause and its sign, if it has one.
+    /// Parses a clause and its sign, if it has one.
     fn clause(&mut self) -> Parsed<Option<(NodeId, Option<Occur>)>> {
         let sign = if self.take_sign('+') {
             Some(Occur::Must)
@@ -184,7 +187,7 @@ impl<'a> Run<'a> {
         Ok(self.primary()?.map(|node| (node, sign)))
     }
 
-    /// A word, a phrase or a group; nothing where a lenient parser finds none of them.
+    /// Parses a word, a phrase or a group; `None` if a lenient parser finds none of them.
     fn primary(&mut self) -> Parsed<Option<NodeId>> {
         let at = self.at;
         if self.at_operator() {
@@ -194,7 +197,7 @@ impl<'a> Run<'a> {
         }
         match self.rest().chars().next() {
             None => self.complain(at, Problem::Expected("a word"))?,
-            // Its opener closes it.
+            // The caller that opened the parenthesis takes it.
             Some(')') => self.complain(at, Problem::Expected("a word, not `)`"))?,
             Some(sign @ ('+' | '-' | '!')) => {
                 self.complain(at, Problem::Expected("a word after `+` or `-`"))?;
@@ -229,8 +232,9 @@ impl<'a> Run<'a> {
         self.boosted(node)
     }
 
-    /// A group of which this many clauses must match: that of these clauses, or one around what is a clause on its own. Clauses that must match
-    /// only because they stand side by side need not any more.
+    /// Returns a group of which at least `minimum` clauses must match. It is the group `inside`, or
+    /// one around a node that is a clause itself. Juxtaposed clauses that must match only by the
+    /// default operator become optional.
     fn at_least(&mut self, at: usize, inside: NodeId, minimum: u32) -> Parsed<NodeId> {
         let kind = Kind::Clauses { minimum };
         if !matches!(self.query.nodes[inside as usize].kind, Kind::Clauses { .. })
@@ -253,7 +257,7 @@ impl<'a> Run<'a> {
         Ok(inside)
     }
 
-    /// One node for what stands side by side; a lenient parser may have found nothing.
+    /// Returns one node for juxtaposed clauses. A lenient parser may have found none.
     fn gather(&mut self, WithPhrase { list, has_signs }: WithPhrase) -> Parsed<NodeId> {
         if list.count == 0 {
             return self.leaf(Kind::Blank);
@@ -266,9 +270,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Clauses side by side.
+/// Juxtaposed clauses.
 struct WithPhrase {
     list: Siblings,
-    /// Whether one has a sign of its own.
+    /// True if one of them has a sign.
     has_signs: bool,
 }

@@ -8,7 +8,7 @@ use crate::query::{Kind, NodeId, Occur, Siblings};
 use crate::range::valued;
 use crate::target::Target;
 
-/// Signs of ranges with one end: whether it is the lower one, and whether it belongs to the range.
+/// The signs of ranges with one end: true for a lower end, and the kind of the end.
 const SIGNS: [(&str, bool, Edge); 4] = [
     (">=", true, Edge::Included),
     ("<=", false, Edge::Included),
@@ -16,7 +16,7 @@ const SIGNS: [(&str, bool, Edge); 4] = [
     ("<", false, Edge::Excluded),
 ];
 
-/// The ends of a range. Their values are in the parser's buffer, one behind the other.
+/// The ends of a range. Their values are concatenated in the parser's buffer.
 struct Ends {
     from: Edge,
     to: Edge,
@@ -24,7 +24,7 @@ struct Ends {
 }
 
 impl Run<'_> {
-    /// A range or a set, if one begins here.
+    /// Parses a range or a set, if one begins here.
     pub(super) fn range_or_set(&mut self, field: Target) -> Parsed<Option<NodeId>> {
         let rest = self.rest();
         let set = rest.strip_prefix("IN").map(str::trim_start);
@@ -48,7 +48,8 @@ impl Run<'_> {
         self.or_nothing(node, false).map(Some)
     }
 
-    /// A node with the boost that follows it. A lenient parser passes over what is no range, up to its end.
+    /// Returns a node with the boost that follows it. A lenient parser skips an erroneous range, up
+    /// to its end.
     fn or_nothing(&mut self, node: Parsed<NodeId>, in_brackets: bool) -> Parsed<NodeId> {
         match node {
             Ok(node) => self.boosted(node),
@@ -73,7 +74,7 @@ impl Run<'_> {
         self.leaf(kind)
     }
 
-    /// What follows `>`, `>=`, `<` or `<=`.
+    /// Parses the value after `>`, `>=`, `<` or `<=`.
     fn one_sided(&mut self, field: Target, is_from: bool, edge: Edge) -> Parsed<NodeId> {
         self.parser.word.clear();
         if self.rest().starts_with('"') {
@@ -84,7 +85,7 @@ impl Run<'_> {
             if raw.is_empty() {
                 return Err(Problem::Expected("a value"));
             }
-            // What is a boost follows.
+            // The boost follows.
             self.at = start + raw.len();
             self.take_end(field, start, &unescaped(raw))?;
         }
@@ -115,7 +116,8 @@ impl Run<'_> {
         Ok(Ends { from, to: if is_closed { last } else { Edge::Open }, split })
     }
 
-    /// Appends one end of a range to the parser's buffer, unless it is open; says whether it is not.
+    /// Appends an end of a range to the parser's buffer, unless it is open. Returns false if it is
+    /// open.
     fn end(&mut self, field: Target) -> Parsed<bool> {
         let start = self.at;
         if self.rest().starts_with('"') {
@@ -138,7 +140,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Fails if a text is no value of a field that has no words.
+    /// Fails if a field without words cannot have a text as its value.
     fn check_value(&mut self, field: Target, start: usize, text: &str) -> Parsed<()> {
         if !field.has_words()
             && let Err(problem) = valued(field.kind, text)
@@ -149,7 +151,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// The values between the bracket that is next and the one that ends them: documents with any of these.
+    /// Parses the values in brackets: a set. Documents with any of them match.
     fn set(&mut self, field: Target) -> Parsed<NodeId> {
         self.take('[');
         let first = self.query.intervals.len();

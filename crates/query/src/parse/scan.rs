@@ -1,10 +1,10 @@
-//! Where words, numbers and signs begin and end in a query's text.
+//! Scanning: the ends of words, numbers and signs in a query's text.
 
 use super::grammar::{Parsed, Run};
 use crate::problem::Problem;
 
 impl<'a> Run<'a> {
-    /// The number behind a mark that directly follows, if it does.
+    /// Takes the number after a mark, if the mark is next.
     pub(super) fn take_number(&mut self, mark: char) -> Parsed<Option<u32>> {
         let Some(behind) = self.rest().strip_prefix(mark) else { return Ok(None) };
         let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
@@ -21,7 +21,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The star that directly follows, if it belongs to no word.
+    /// Takes a star, if it is next and not part of a word.
     pub(super) fn take_star(&mut self) -> bool {
         let ends =
             |rest: &str| rest.is_empty() || rest.starts_with(|c| ends_word(c) || "^~".contains(c));
@@ -47,7 +47,8 @@ impl<'a> Run<'a> {
         found
     }
 
-    /// Whether a sign is one here: people who type texts put dashes between words.
+    /// True if a sign is next. A lenient parser ignores one before a blank, since people type
+    /// dashes between words.
     pub(super) fn is_sign(&self, sign: char) -> bool {
         let behind = self.rest().strip_prefix(sign);
         behind.is_some_and(|rest| {
@@ -59,7 +60,7 @@ impl<'a> Run<'a> {
         if self.is_sign(sign) {
             return self.take(sign);
         }
-        // A lenient parser passes over a dash.
+        // A lenient parser skips a dash.
         if self.is_lenient() && self.rest().starts_with(sign) {
             self.take(sign);
         }
@@ -97,12 +98,12 @@ impl<'a> Run<'a> {
         self.take_word("AND") || self.take_word("&&")
     }
 
-    /// All up to the next blank, parenthesis or quotation mark that is not escaped.
+    /// Takes all up to the next unescaped blank, parenthesis or quotation mark.
     pub(super) fn take_raw_word(&mut self) -> &'a str {
         self.take_until(ends_word)
     }
 
-    /// All up to the next blank or closing bracket that is not escaped.
+    /// Takes all up to the next unescaped blank or closing bracket.
     pub(super) fn take_in_brackets(&mut self) -> &'a str {
         self.take_until(|c| c.is_whitespace() || matches!(c, ']' | '}'))
     }
@@ -125,13 +126,13 @@ pub(super) fn ends_word(c: char) -> bool {
     c.is_whitespace() || matches!(c, '(' | ')' | '"')
 }
 
-/// Whether what follows a word is a range of values of the field that it must be, then.
+/// True if a range follows a word, which must be a field's name then.
 pub(super) fn begins_range(word: &str, behind: &str) -> bool {
     let is_range = behind.strip_prefix(':').is_some_and(|b| b.starts_with(['[', '{', '<', '>']));
     is_range && word.starts_with(|c: char| c.is_alphabetic() || c == '@')
 }
 
-/// Whether it may be a field's name.
+/// True if a text may be a field's name.
 pub(super) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_ascii_alphabetic() || "_@".contains(c))
@@ -141,7 +142,7 @@ pub(super) fn is_name(text: &str) -> bool {
             .any(|scheme| text.eq_ignore_ascii_case(scheme))
 }
 
-/// Where the last `mark` is that no `\\` makes a character like any other.
+/// Returns the offset of the last unescaped `mark`.
 pub(super) fn last_mark(raw: &str, mark: char) -> Option<usize> {
     let (mut escaped, mut last) = (false, None);
     for (at, c) in raw.char_indices() {
@@ -153,7 +154,7 @@ pub(super) fn last_mark(raw: &str, mark: char) -> Option<usize> {
     last
 }
 
-/// Whether it ends with a `\\` behind which a character is missing.
+/// True if a text ends with a `\\` that escapes nothing.
 pub(super) fn ends_escaped(raw: &str) -> bool {
     raw.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }

@@ -1,4 +1,4 @@
-//! What texts mean, and what is said of those that mean nothing.
+//! The meaning of texts, and the errors of invalid ones.
 
 use std::ops::Bound;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ fn parser() -> Parser {
     Parser::new(Arc::new(schema()), 1 << 20, Operator::Or)
 }
 
-/// A query as a text in which everything is written out.
+/// Writes a query out in full.
 fn shown(query: &Query) -> String {
     if query.root == NONE { "nothing".to_owned() } else { node(query, query.root) }
 }
@@ -192,7 +192,8 @@ fn texts_mean_what_users_of_lucene_expect() {
     }
 }
 
-/// What looks like a number that belongs to a word has to be one, and what looks like a field there has to be one.
+/// A suffix that looks like a word's number must be one, and a name that looks like a field must be
+/// one.
 #[test]
 fn a_strict_parser_takes_no_mistake_for_a_word() {
     for (text, offset, expected) in [
@@ -231,7 +232,7 @@ fn a_strict_parser_takes_no_mistake_for_a_word() {
     }
 }
 
-/// Of clauses that must match for standing side by side some are asked for, not all.
+/// Juxtaposed clauses that must all match become optional by a minimum.
 #[test]
 fn at_least_so_many_are_those_side_by_side() {
     let mut parser = Parser::new(Arc::new(schema()), 1 << 16, Operator::And);
@@ -251,7 +252,7 @@ fn at_least_so_many_are_those_side_by_side() {
     }
 }
 
-/// A word that no document can have is one, unlike a stop word.
+/// A word that no document can contain is still a word, unlike a stop word.
 #[test]
 fn what_cannot_be_a_term_is_found_nowhere() {
     let long = "x".repeat(300);
@@ -423,7 +424,7 @@ fn any_range() -> impl Strategy<Value = Clause> {
 }
 
 proptest! {
-    /// What a clause writes is read as what it is made into.
+    /// A clause is parsed from its text as it is compiled.
     #[test]
     fn ranges_and_values_are_read_as_they_are_written(clause in any_range(), boosted in any::<bool>()) {
         let clause = if boosted { clause.boost(2.0) } else { clause };
@@ -432,7 +433,7 @@ proptest! {
         prop_assert_eq!(shown(&parsed), shown(&built), "{}", clause);
     }
 
-    /// Whatever is typed is a query, or an error with a place in the text.
+    /// Every text is a query, or an error with a place in the text.
     #[test]
     fn no_text_is_too_strange(text in "(views|by|@at|text|x)?:?[a-c1-3 :><=\\[\\]{}\"*^~ITNO()\\\\]{0,16}") {
         match parser().parse(&text) {

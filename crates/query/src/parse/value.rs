@@ -1,4 +1,4 @@
-//! What is asked for: words, phrases, patterns, values, keys, in one field or another.
+//! Words, phrases, patterns, values and keys, in any field.
 
 use std::borrow::Cow;
 
@@ -15,22 +15,22 @@ use crate::query::{Kind, Node, NodeId, Siblings};
 use crate::target::Target;
 use crate::words::push_normalized;
 
-/// How the words of a phrase are looked for.
+/// The way in which a phrase's words must be near each other.
 enum Nearness {
-    /// Each may be moved, all by so much.
+    /// Words may be moved, by this many places in all.
     Slop(u32),
-    /// One behind the other, the last by its beginning.
+    /// Words are in a row, and the last one is a prefix.
     Prefix,
 }
 
-/// What a name before a colon stands for.
+/// The meaning of a name before a colon.
 enum Named {
     Key,
     Field(Target),
 }
 
 impl<'a> Run<'a> {
-    /// The phrase that begins here.
+    /// Parses the phrase that begins here.
     pub(super) fn phrase(&mut self, field: Target) -> Parsed<NodeId> {
         let start = self.at;
         let inside = self.quoted()?;
@@ -49,7 +49,7 @@ impl<'a> Run<'a> {
         self.boosted(node)
     }
 
-    /// What stands behind a phrase.
+    /// Parses the suffix of a phrase.
     fn nearness(&mut self) -> Parsed<Nearness> {
         let starred = self.take_star();
         let at = self.at;
@@ -73,7 +73,7 @@ impl<'a> Run<'a> {
         Ok(self.query.phrase_prefix_of(field, text, tokenizers, word)?)
     }
 
-    /// What stands between the quotation mark that is next and the one that ends it.
+    /// Takes the text between quotation marks.
     pub(super) fn quoted(&mut self) -> Parsed<Cow<'a, str>> {
         let (start, text) = (self.at + 1, self.text);
         let mut escaped = false;
@@ -93,7 +93,7 @@ impl<'a> Run<'a> {
     pub(super) fn word(&mut self) -> Parsed<NodeId> {
         let start = self.at;
         if self.rest().starts_with("*:*") {
-            // As other languages have it: any value of any field.
+            // Any value of any field, in the syntax of other query languages.
             self.at += "*:".len();
         }
         if let Some((name, behind)) = self.field_name() {
@@ -103,7 +103,7 @@ impl<'a> Run<'a> {
                 None => {}
             }
         }
-        // In the group of a field; elsewhere signs and brackets are those of a text.
+        // Only in the group of a field. Elsewhere signs and brackets are part of the text.
         if self.field.id != TEXT
             && let Some(node) = self.range_or_set(self.field)?
         {
@@ -113,8 +113,8 @@ impl<'a> Run<'a> {
         self.value(self.field, start, raw)
     }
 
-    /// What stands before a colon, if it may be a field's name, and where its value begins; else (`10:30`, a URL) the colon
-    /// belongs to the word.
+    /// Returns the text before a colon, if it may be a field's name, and the beginning of its
+    /// value. Otherwise (`10:30`, a URL) the colon is part of the word.
     fn field_name(&self) -> Option<(&'a str, usize)> {
         let rest = self.rest();
         let name = &rest[..rest.find(|c: char| ends_word(c) || c == ':')?];
@@ -134,7 +134,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The document with the key that begins at `behind`.
+    /// Parses the key that begins at `behind`.
     fn document_key(&mut self, behind: usize) -> Parsed<NodeId> {
         self.at = behind;
         let (key, boost) = if self.rest().starts_with('"') {
@@ -155,7 +155,7 @@ impl<'a> Run<'a> {
         if boost.is_some() { self.with_boost(node, boost) } else { self.boosted(node) }
     }
 
-    /// A key without quotation marks, and its boost. What would be a range, a set or a pattern elsewhere is not taken for one.
+    /// Parses a key without quotation marks, and its boost. Ranges, sets and patterns are errors.
     fn raw_key(&mut self, behind: usize) -> Parsed<(&'a str, Option<Boost>)> {
         let (raw, boost) = self.take_boost(behind)?;
         let is_other = raw.starts_with(['[', '{', '<', '>'])
@@ -169,7 +169,7 @@ impl<'a> Run<'a> {
         Ok((raw, boost))
     }
 
-    /// What is asked for in a field: a range, a set, a group, a phrase or a word.
+    /// Parses a field's value: a range, a set, a group, a phrase or a word.
     fn in_field(&mut self, field: Target, behind: usize) -> Parsed<NodeId> {
         self.at = behind;
         if let Some(node) = self.range_or_set(field)? {
@@ -194,7 +194,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A word as it was typed: with its boost, its distance, its escapes.
+    /// Parses a typed word with its boost, distance and escapes.
     fn value(&mut self, field: Target, start: usize, raw: &'a str) -> Parsed<NodeId> {
         let (raw, boost) = self.boost_of(start, raw)?;
         let node = if raw == "*" {
@@ -216,13 +216,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The raw word that is next, and its boost.
+    /// Takes the next raw word, and its boost.
     fn take_boost(&mut self, start: usize) -> Parsed<(&'a str, Option<Boost>)> {
         let raw = self.take_raw_word();
         self.boost_of(start, raw)
     }
 
-    /// A raw word without the boost at its end, and that. What looks like one has to be one.
+    /// Splits a raw word before the boost at its end. A suffix that looks like a boost must be one.
     fn boost_of(&mut self, start: usize, raw: &'a str) -> Parsed<(&'a str, Option<Boost>)> {
         let (word, boost) = split_boost(raw);
         if boost.is_some() && word.is_empty() {
@@ -237,7 +237,7 @@ impl<'a> Run<'a> {
         Ok((word, boost))
     }
 
-    /// A value that is no word; nothing where a lenient parser finds none.
+    /// Parses a value other than a word. A lenient parser returns [`Kind::Blank`] for an error.
     fn exact(&mut self, field: Target, start: usize, text: &str) -> Parsed<NodeId> {
         match self.query.value(field, text) {
             Ok(kind) => self.leaf(kind),
@@ -249,7 +249,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// What is asked for in a field of words.
+    /// Parses a word or a pattern, in a field of words.
     fn pattern_or_words(&mut self, field: Target, start: usize, raw: &'a str) -> Parsed<NodeId> {
         let (raw, distance) = self.split_distance(start, raw)?;
         if let Some(distance) = distance {
@@ -264,7 +264,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The terms of one word: a phrase, or all of them where it is not known where terms are.
+    /// Joins the terms of one word: a phrase, or all of them in an index without positions.
     pub(super) fn together(&mut self, list: Siblings) -> Parsed<NodeId> {
         if self.parser.has_positions {
             Ok(self.query.phrase(list, 0)?)
@@ -275,7 +275,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// The edits that a word is asked for within, if it ends in `~` or `~` and a number.
+    /// Splits a word before `~` or `~` and a number at its end, and returns the number of edits.
     fn split_distance(&mut self, start: usize, raw: &'a str) -> Parsed<(&'a str, Option<u8>)> {
         let Some(mark) = last_mark(raw, '~') else { return Ok((raw, None)) };
         let (word, number) = (&raw[..mark], &raw[mark + 1..]);
@@ -298,7 +298,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// A prefix, if the only wildcard is a star at the end; else a pattern.
+    /// Parses a prefix, if the only wildcard is a star at the end; else a pattern.
     fn wildcard(&mut self, field: Target, raw: &str) -> Parsed<NodeId> {
         let prefix = raw.strip_suffix('*').filter(|before| {
             !before.is_empty() && !before.ends_with('\\') && !has_wildcard(before, false)
@@ -315,13 +315,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Puts `word` into the buffer as terms are: in lower case, unless they are verbatim.
+    /// Writes `word` to the buffer in the form of terms: in lower case, unless they are verbatim.
     fn normalize(&mut self, field: Target, word: &str) {
         self.parser.word.clear();
         self.append_normalized(field, word);
     }
 
-    /// The same behind what the buffer has.
+    /// Like [`normalize`](Self::normalize), but appends to the buffer.
     pub(super) fn append_normalized(&mut self, field: Target, word: &str) {
         push_normalized(field, word, &mut self.parser.word);
     }
@@ -331,7 +331,7 @@ impl<'a> Run<'a> {
         self.leaf(kind)
     }
 
-    /// Appends the terms of a text to a phrase of which `place` places are taken.
+    /// Appends the terms of a text to a phrase that has `place` places.
     pub(super) fn cut(
         &mut self,
         field: Target,
@@ -346,7 +346,7 @@ impl<'a> Run<'a> {
         Ok(self.query.push(Node::leaf(kind))?)
     }
 
-    /// A group or phrase with the boost that follows it, if one does.
+    /// Returns a group or phrase with the boost that follows it, if one does.
     pub(super) fn boosted(&mut self, node: NodeId) -> Parsed<NodeId> {
         if !self.rest().starts_with('^') {
             self.skip_space();
@@ -374,21 +374,21 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Whether what stands behind a mark is meant for a number.
+/// True if the text after a mark is meant as a number.
 fn begins_number(text: &str) -> bool {
     text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit() || "+-.=".contains(c))
 }
 
-/// What becomes of a score.
+/// A change of a score.
 #[derive(Clone, Copy)]
 pub(super) enum Boost {
-    /// It is multiplied.
+    /// A factor.
     By(f32),
-    /// It is this.
+    /// A constant score.
     To(f32),
 }
 
-/// A word and the boost at its end, if it has one.
+/// Splits a word before the boost at its end, if it has one.
 pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
     let Some((word, number)) = raw.rsplit_once('^') else { return (raw, None) };
     let (digits, to) = match number.strip_prefix('=') {
@@ -404,7 +404,8 @@ pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
     }
 }
 
-/// Whether `*` or `?` occur that are not escaped. In lenient text a question mark at the end does not count.
+/// True if the text has an unescaped `*` or `?`. In lenient text question marks at the end do not
+/// count.
 fn has_wildcard(raw: &str, typed: bool) -> bool {
     let raw = if typed { raw.trim_end_matches('?') } else { raw };
     let mut escaped = false;
@@ -415,7 +416,7 @@ fn has_wildcard(raw: &str, typed: bool) -> bool {
     })
 }
 
-/// A text without its escapes: each `\` makes the next character stand for itself.
+/// Removes the escapes of a text: `\` escapes the next character.
 pub(super) fn unescaped(raw: &str) -> Cow<'_, str> {
     if !raw.contains('\\') {
         return raw.into();

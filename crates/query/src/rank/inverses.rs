@@ -1,8 +1,9 @@
-//! What many blocks can score at best, a multiplication a pair.
+//! Upper bounds of many blocks, with one multiplication for each pair of their maxima.
 //!
-//! A posting scores `weight / (1 + 1 / r)`, where `r` is its frequency over what is below the line beside that, which the length decides. So of many pairs the one with the
-//! highest `r` is the best, and as there are 256 classes of lengths, what a frequency is divided by is kept inverted: a table for each field, computed
-//! anew when the field's average length has changed.
+//! A posting scores `weight / (1 + 1 / r)`. Here `r` is the frequency divided by the rest of the
+//! denominator, which depends on the length. So the best pair is the one with the highest `r`.
+//! There are 256 classes of lengths, so a table for each field has the inverse for each class. It
+//! is computed again when the field's average length has changed.
 
 use spirit_index::ground::posting::FREQUENCY_MAX;
 use spirit_index::ground::term::FieldId;
@@ -11,13 +12,13 @@ use spirit_kernel::Bm25;
 
 use super::MORE;
 
-/// By class of length: `1 / (c0 + c1 · shortest)`.
+/// For each class of lengths, `1 / (c0 + c1 · shortest)`.
 pub(crate) type Inverse = [f32; 256];
 
-/// Of what is worth the same in documents of any length.
+/// The table for terms that score their weight at any length.
 pub(crate) static OF_ANY: Inverse = [f32::INFINITY; 256];
 
-/// The tables of some fields.
+/// The tables of several fields.
 #[derive(Debug, Default)]
 pub(crate) struct Inverses(Vec<Table>);
 
@@ -34,7 +35,7 @@ impl Inverses {
         Inverses(Vec::with_capacity(fields))
     }
 
-    /// Makes ready that of a field.
+    /// Computes the table of a field, unless it is up to date.
     pub(crate) fn prepare(&mut self, field: FieldId, bm25: Bm25) {
         let Bm25 { c0, c1, .. } = bm25;
         let at = self.0.iter().position(|table| table.field == field).unwrap_or_else(|| {
@@ -49,14 +50,14 @@ impl Inverses {
         }
     }
 
-    /// That of a field, for a term.
+    /// Returns the table of a field, for a term; [`OF_ANY`] if none has the term's parameters.
     pub(crate) fn of(&self, field: FieldId, bm25: Bm25) -> &Inverse {
         let is_of = |table: &&Table| (table.field, table.c0, table.c1) == (field, bm25.c0, bm25.c1);
         self.0.iter().find(is_of).map_or(&OF_ANY, |table| &table.inverse)
     }
 }
 
-/// What the pairs of many blocks are at best.
+/// The best of the pairs of many blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Best {
     ratio: f32,
@@ -65,18 +66,19 @@ pub(crate) struct Best {
 }
 
 impl Best {
-    /// Takes a block along.
+    /// Adds a block.
     #[inline(always)]
     pub(crate) fn add(&mut self, maxima: Maxima, inverse: &Inverse) {
         for pair in maxima.pairs() {
             let ratio = f32::from(pair.frequency) * inverse[pair.class() as usize];
-            // NaN, for an empty pair where all lengths are worth the same, is not above anything.
+            // An empty pair gives NaN where lengths are worth the same. NaN is not greater than
+            // anything.
             self.ratio = if ratio > self.ratio { ratio } else { self.ratio };
         }
         self.frequency = self.frequency.max(u32::from(maxima.frequency()));
     }
 
-    /// Above what every posting of the blocks scores.
+    /// Returns an upper bound on the scores of all postings in the blocks.
     pub(crate) fn bound(self, bm25: Bm25) -> f32 {
         if self.frequency == FREQUENCY_MAX {
             return bm25.weight;
@@ -85,10 +87,11 @@ impl Best {
     }
 }
 
-/// The ratio that a posting of a term needs to score more than `needed`; below every ratio if any does.
+/// Returns the ratio that a posting of a term needs to score more than `needed`; below every ratio
+/// if any posting does.
 pub(crate) fn ratio_for(bm25: Bm25, needed: f32) -> f32 {
     let share = needed / bm25.weight / MORE;
-    // Above every ratio, but for that of a length that is worth nothing.
+    // Above every ratio, except that of a length that is worth nothing.
     let highest = if share < 1.0 { share / (1.0 - share) } else { f32::MAX };
     if needed > 0.0 { highest / MORE } else { -1.0 }
 }
@@ -100,7 +103,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// No posting of any block scores more, and one nearly as much.
+        /// No posting of any block scores above the bound, and the highest block's bound is close
+        /// to it.
         #[test]
         fn the_best_of_many_is_above_each(
             blocks in prop::collection::vec(prop::collection::vec((1u8..20, prop_oneof![1u16..90, 1u16..]), 1..20), 1..6),
@@ -120,7 +124,7 @@ mod tests {
             let bounds = blocks.iter().map(|block| super::super::bound(bm25, Maxima::of(block.iter().copied()).word()));
             let highest = bounds.fold(0.0, f32::max);
             prop_assert!(bound <= highest * 1.0001);
-            // What may score more than a number has the ratio for it.
+            // The best posting scores above the number, so its ratio is above the one needed.
             for needed in [-1.0, 0.0, highest / 3.0, highest.next_down()] {
                 prop_assert!(best.ratio > ratio_for(bm25, needed));
             }

@@ -1,13 +1,15 @@
-//! How long a document may be for terms that it has once to lift it above a bar.
+//! The greatest document length at which terms with a frequency of 1 beat a bar.
 //!
-//! What such a term scores depends on the document's length alone, so a bar is a length: few documents are as short as it takes to be among the best, and which
-//! they are a window's [short bits](spirit_kernel::short_bits) say.
+//! The score of such a term depends only on the document's length, so a bar is a length. Few
+//! documents are short enough to be among the best. A window's [short
+//! bits](spirit_kernel::short_bits) select them.
 
 use spirit_kernel::{Bar, Bm25};
 
 use super::SLACK;
 
-/// The greatest length at which terms of one field, whose weights have this sum, score more than `needed`; none if they do not at any.
+/// Returns the greatest length at which terms of one field, whose weights have this sum, score more
+/// than `needed`. `None` if no length suffices.
 pub(crate) fn longest(bm25: Bm25, weight: f32, needed: f32) -> Option<u16> {
     if needed <= 0.0 {
         return Some(u16::MAX);
@@ -15,13 +17,13 @@ pub(crate) fn longest(bm25: Bm25, weight: f32, needed: f32) -> Option<u16> {
     length(bm25, slack(weight) / f64::from(needed) - 1.0)
 }
 
-/// The greatest length at which one of these may be above a bar; none if it is at none.
+/// Returns the greatest length at which a posting may be above a bar. `None` if no length suffices.
 pub(crate) fn longest_below(bm25: Bm25, bar: Bar) -> Option<u16> {
     let Some(rest) = bar.rest.filter(|_| bar.threshold > 0.0) else {
         return longest(bm25, bm25.weight, bar.threshold);
     };
-    // With z for what is below the line beside a frequency, w / (1 + z) + r · f / (f + z) is above the threshold t where
-    // t · z² + b · z + c is below 0.
+    // Let z be the part of the denominator beside a frequency, and t the threshold. Then
+    // w / (1 + z) + r · f / (f + z) is above t where t · z² + b · z + c is below 0.
     let (t, f) = (f64::from(bar.threshold), f64::from(rest.frequency));
     let (w, r) = (slack(bm25.weight), slack(rest.weight));
     let (b, c) = (t * (1.0 + f) - w - r * f, f * (t - w - r));
@@ -29,21 +31,22 @@ pub(crate) fn longest_below(bm25: Bm25, bar: Bar) -> Option<u16> {
         return None;
     }
     let root = (b * b - 4.0 * t * c).sqrt();
-    // Whichever does not subtract what is nearly the same.
+    // The form that does not subtract two nearly equal numbers.
     let beside = if b < 0.0 { (root - b) / (2.0 * t) } else { -2.0 * c / (b + root) };
     let needed = t - slack(rest.most);
     length(bm25, if needed > 0.0 { beside.min(w / needed - 1.0) } else { beside })
 }
 
-/// A sum that rounding may have made so much greater.
+/// Returns a sum with the slack for its rounding.
 fn slack(sum: f32) -> f64 {
     f64::from(sum) * (1.0 + f64::from(SLACK))
 }
 
-/// The greatest length that adds at most so much below the line beside the frequency.
+/// Returns the greatest length that adds at most `beside` to the denominator, next to the
+/// frequency.
 fn length(bm25: Bm25, beside: f64) -> Option<u16> {
     let left = beside * (1.0 + f64::from(SLACK)) + f64::from(SLACK) - f64::from(bm25.c0);
-    // Nothing may be what a token adds, and then any length is right.
+    // A token may add nothing. Then any length is short enough.
     (left >= 0.0).then(|| (left / f64::from(bm25.c1)).min(f64::from(u16::MAX)) as u16)
 }
 
@@ -59,7 +62,7 @@ mod tests {
         prop_oneof![2 => least.max(0.01)..2.0f32, 1 => Just(least), 1 => small]
     }
 
-    /// Whether the least length that is more than a little above `most` is too long.
+    /// True if a length slightly above `most` is too long.
     fn is_tight(most: Option<u16>, is_above: impl Fn(u32) -> bool) -> bool {
         let next = most.map_or(0, |most| u32::from(most) + 2 + u32::from(most) / 1000);
         next > u32::from(u16::MAX) || !is_above(next)
@@ -68,7 +71,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
 
-        /// What is above a number is at most as long, and what is longer is not above it.
+        /// Every posting above a number is at most as long, and every longer one is not above it.
         #[test]
         fn what_is_longer_scores_less(
             weights in prop::collection::vec(0.0f32..12.0, 1..5),
@@ -86,7 +89,7 @@ mod tests {
             }
         }
 
-        /// The same of what is held to a bar.
+        /// Like the test above, for a bar.
         #[test]
         fn what_is_longer_is_below_the_bar(
             (weight, rest_weight) in (0.01f32..12.0, 0.01f32..12.0),

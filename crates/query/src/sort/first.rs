@@ -1,4 +1,5 @@
-//! The first matches in the order of a field, while they are looked for in one segment after the other, and when they are found.
+//! The first matches in the order of a field: those found so far, segment by segment, and the
+//! result.
 
 use super::words::{Place, Words};
 use super::{SortBy, SortKey, Sorted};
@@ -7,17 +8,18 @@ use crate::top::Top;
 /// The first matches in the order of a field.
 #[derive(Debug)]
 pub struct First {
-    /// Of all segments; of the current one where keywords order them, which are numbers there.
+    /// The matches of all segments. For keywords, those of the current segment, in which they are
+    /// numbers.
     pub(super) top: Top<Sorted>,
-    /// What `top` has found.
+    /// The matches taken from `top`.
     pub(super) found: Vec<Sorted>,
-    /// Those of all segments, where keywords order them.
+    /// The matches of all segments, for keywords.
     pub(super) words: Words,
     is_by_words: bool,
 }
 
 impl First {
-    /// With room for `k_max` matches.
+    /// Reserves room for `k_max` matches.
     pub fn with_capacity(k_max: usize) -> First {
         First {
             top: Top::with_capacity(k_max),
@@ -27,8 +29,8 @@ impl First {
         }
     }
 
-    /// Begins anew: the first `k`, of those behind the one with this key and sequence number. Says whether the key can be one of this
-    /// order.
+    /// Begins anew, for the first `k` matches behind the one with this key and sequence number.
+    /// Returns false if the key is of another kind than this order's.
     pub fn begin(&mut self, by: SortBy, k: usize, after: Option<(Option<&SortKey>, u64)>) -> bool {
         self.is_by_words = by.is_by_words();
         let (mut number, mut word): (_, Option<Place<'_>>) = (None, None);
@@ -52,12 +54,12 @@ impl First {
         true
     }
 
-    /// Whether any match counts.
+    /// True if any match counts.
     pub(crate) fn takes_any(&self) -> bool {
         self.top.takes_any()
     }
 
-    /// Puts what was found in order.
+    /// Sorts the matches found.
     pub fn finish(&mut self) {
         if self.is_by_words {
             self.words.settle();
@@ -66,17 +68,17 @@ impl First {
         }
     }
 
-    /// What was found, the first first.
+    /// Returns the matches found, in their order.
     pub fn found(&self) -> &[Sorted] {
         if self.is_by_words { self.words.found() } else { &self.found }
     }
 
-    /// The keyword with the key of a match that was found.
+    /// Returns the keyword for the key of a match found.
     pub fn word(&self, key: u64) -> Option<&[u8]> {
         self.is_by_words.then(|| self.words.word(key))
     }
 
-    /// What a match that was found is sorted by.
+    /// Returns the value that a match found is sorted by.
     pub fn key_of(&self, found: &Sorted) -> Option<SortKey> {
         found.key.map(|key| match self.word(key) {
             Some(word) => SortKey::Word(word.into()),

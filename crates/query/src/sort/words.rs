@@ -1,8 +1,9 @@
 //! The first documents in the order of their keywords, over all segments.
 //!
-//! A segment has its terms in order, so in one of them keywords are compared as numbers are. Between segments their bytes are compared:
-//! those of what a segment has found are copied here. When there are twice as many documents as are wanted the latter half goes, and
-//! the last that stays is what others have to beat, in whatever segment.
+//! Within a segment keywords are compared as numbers, since its terms are in order. Between
+//! segments their bytes are compared: each segment's matches are copied here with their keywords.
+//! Once there are twice as many documents as wanted, the latter half is dropped. The last document
+//! kept is the one to beat, in every segment.
 
 use std::cmp::Ordering;
 
@@ -11,12 +12,13 @@ use spirit_index::ground::term::TERM_BYTES_MAX;
 use super::{Direction, Sorted};
 use crate::collect::Address;
 
-/// Bytes of keywords that there is room for from the beginning; who asks for many hits by long keywords makes it grow, once.
+/// Bytes of keywords that there is room for at first. A query for many hits by long keywords makes
+/// it grow, once.
 const BYTES: usize = 1 << 16;
-/// A key is where a keyword begins, and in the low bits how long it is.
+/// Bits of a key for a keyword's length. The high bits are the keyword's offset.
 const LEN_BITS: u32 = 8;
 
-/// What documents are ordered by: a keyword, if they have one, and their sequence number.
+/// A document's place in the order: its keyword, if it has one, and its sequence number.
 pub(crate) type Place<'w> = (Option<&'w [u8]>, u64);
 
 /// Documents with their keywords.
@@ -24,19 +26,20 @@ pub(crate) type Place<'w> = (Option<&'w [u8]>, u64);
 pub(crate) struct Words {
     k: usize,
     direction: Direction,
-    /// Where the page before ended: whether that document has a keyword, and its sequence number.
+    /// The end of the page before: true if that document has a keyword, and its sequence number.
     after: Option<(bool, u64)>,
     after_word: Vec<u8>,
-    /// Keys say where keywords are. Once there were enough, the first `k` are in order.
+    /// The documents. Their keys lead to keywords. Once there were enough, the first `k` are in
+    /// order.
     found: Vec<Sorted>,
     is_full: bool,
     bytes: Vec<u8>,
-    /// Where those are copied that stay.
+    /// The copies of keywords that are kept.
     spare: Vec<u8>,
 }
 
 impl Words {
-    /// With room for `k_max` documents.
+    /// Reserves room for `k_max` documents.
     pub(crate) fn with_capacity(k_max: usize) -> Words {
         Words {
             k: 0,
@@ -50,7 +53,7 @@ impl Words {
         }
     }
 
-    /// Begins anew: the first `k`, of those behind this place.
+    /// Begins anew, for the first `k` documents behind the place `after`.
     pub(crate) fn begin(&mut self, k: usize, direction: Direction, after: Option<Place<'_>>) {
         (self.k, self.direction) = (k, direction);
         self.after = after.map(|(word, sequence)| (word.is_some(), sequence));
@@ -61,23 +64,23 @@ impl Words {
         self.bytes.clear();
     }
 
-    /// How many are wanted.
+    /// Returns the number of documents wanted.
     pub(crate) fn wanted(&self) -> usize {
         self.k
     }
 
-    /// Where the page before ended.
+    /// Returns the end of the page before.
     pub(crate) fn after(&self) -> Option<Place<'_>> {
         self.after.map(|(has_word, sequence)| (has_word.then_some(&*self.after_word), sequence))
     }
 
-    /// The place that others have to be before, if there are as many as are wanted.
+    /// Returns the place to beat, if there are as many documents as wanted.
     pub(crate) fn last(&self) -> Option<Place<'_>> {
         let last = self.found.get(self.k.checked_sub(1)?).filter(|_| self.is_full)?;
         Some(place_of(&self.bytes, last))
     }
 
-    /// A document, if it may be among the first; says whether any may that comes behind it.
+    /// Offers a document. Returns false if no document behind this one can be among the first.
     pub(crate) fn offer(&mut self, word: Option<&[u8]>, sequence: u64, hit: Address) -> bool {
         let place = (word, sequence);
         let is_behind = |other| compare(self.direction, place, other).is_gt();
@@ -95,7 +98,7 @@ impl Words {
         true
     }
 
-    /// Forgets all but the first, and puts these in order.
+    /// Sorts the documents, and drops all but the first.
     pub(crate) fn settle(&mut self) {
         let Words { k, direction, found, bytes, spare, .. } = self;
         found.sort_unstable_by(|a, b| compare(*direction, place_of(bytes, a), place_of(bytes, b)));
@@ -110,18 +113,18 @@ impl Words {
         std::mem::swap(bytes, spare);
     }
 
-    /// The documents; in order, if they are [settled](Self::settle).
+    /// Returns the documents, which are in order once [settled](Self::settle).
     pub(crate) fn found(&self) -> &[Sorted] {
         &self.found
     }
 
-    /// The keyword with one of their keys.
+    /// Returns the keyword with one of their keys.
     pub(crate) fn word(&self, key: u64) -> &[u8] {
         word_of(&self.bytes, key)
     }
 }
 
-/// Whether a document comes before another.
+/// Compares two documents by which comes first.
 fn compare(direction: Direction, (a, of_a): Place<'_>, (b, of_b): Place<'_>) -> Ordering {
     let by_word = match (a, b) {
         (Some(a), Some(b)) => direction.compare(a, b),
@@ -139,7 +142,7 @@ fn word_of(bytes: &[u8], key: u64) -> &[u8] {
     &bytes[start..start + len]
 }
 
-/// Copies a keyword, unless it is that with the key `before`; returns its key.
+/// Copies a keyword, unless it equals the one with the key `before`. Returns its key.
 fn keep(bytes: &mut Vec<u8>, before: Option<u64>, word: &[u8]) -> u64 {
     if let Some(before) = before
         && word_of(bytes, before) == word
@@ -158,7 +161,7 @@ mod tests {
     use spirit_index::ground::ids::SegmentId;
 
     proptest! {
-        /// Page by page they are all of them in their order, whatever order they come in.
+        /// Page by page, it gives all documents in their order, in whatever order they come.
         #[test]
         fn pages_are_the_whole(
             given in prop::collection::vec(prop::option::of("[ab]{1,3}"), 0..60),

@@ -1,4 +1,4 @@
-//! Whether an index's file is what was stored there: `spirit check`.
+//! Checks of an index's file against what was stored there: `spirit check`.
 
 use std::fmt;
 use std::path::Path;
@@ -16,17 +16,17 @@ use crate::config::error::OpenError;
 use crate::storage::fields::read_beside_writer;
 use crate::storage::trust::CLOSED;
 
-/// Something in the file is not what was stored there.
+/// A part of the file that does not hold what was stored there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What.
+    /// The kind of part.
     pub what: &'static str,
-    /// The executor whose part it is in; none if it is the root.
+    /// The executor whose part of the file has it; none for the root.
     pub executor: Option<usize>,
-    /// Its offset in the file.
+    /// The offset in the file, in bytes.
     pub at: u64,
-    /// What is wrong with it.
+    /// The error.
     pub why: &'static str,
 }
 
@@ -39,46 +39,47 @@ impl fmt::Display for Finding {
     }
 }
 
-/// What [`check`] looked at, and what it found.
+/// The result of [`check`] and [`verify`](crate::backup::verify()): counts and findings.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// What is wrong, in the order of the file; of each executor at most a thousand.
+    /// Errors, in the order of the file: at most a thousand for each executor.
     pub findings: Vec<Finding>,
-    /// How many more there are.
+    /// The number of further errors.
     pub more: u64,
-    /// Somebody has the index open for writing: what changes all the time (dictionary, log) was left out.
+    /// True if a process has the index open for writing. Dictionary and log change all the time
+    /// then, so they were not checked.
     pub in_use: bool,
-    /// Whether the index was closed in an orderly way. If not, what its log holds is taken up by the next start.
+    /// True if the index was closed in an orderly way. If not, the next start replays its log.
     pub closed: bool,
-    /// Executors.
+    /// The number of executors.
     pub executors: usize,
-    /// Engraved segments.
+    /// The number of engraved segments.
     pub segments: u64,
-    /// Of those, segments that are merged.
+    /// The number of merged segments among them.
     pub merged_segments: u64,
-    /// Rows of these segments.
+    /// The number of rows in these segments.
     pub rows: u64,
-    /// Rows of these segments that are dead, or never were documents.
+    /// The number of dead rows in these segments, and of rows that never were documents.
     pub dead_rows: u64,
-    /// Terms of these segments, counted in each segment that has them.
+    /// The number of terms, counted in each segment that has them.
     pub terms: u64,
-    /// Postings of these segments.
+    /// The number of postings in these segments.
     pub postings: u64,
-    /// Bytes of texts, as they were given.
+    /// The size of the texts as given, in bytes.
     pub text_bytes: u64,
-    /// Terms of the merged dictionary.
+    /// The number of terms in the merged dictionary.
     pub merged_terms: u64,
-    /// Records of the log whose operations no segment has.
+    /// The number of log records whose operations no segment has.
     pub log_records: u64,
-    /// Operations in them.
+    /// The number of operations in these records.
     pub log_operations: u64,
-    /// Bytes whose contents were checked.
+    /// The number of bytes whose contents were checked.
     pub bytes: u64,
 }
 
 impl Report {
-    /// Whether nothing is wrong.
+    /// True if nothing is wrong.
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty()
     }
@@ -138,18 +139,21 @@ impl fmt::Display for Report {
     }
 }
 
-/// Checks the index in `directory`, as far as its file alone can tell, and changes nothing: neither is it recovered, nor is
-/// anybody kept out. If somebody has it open for writing, or opens it meanwhile, what is at rest is checked.
+/// Checks the index in `directory`, as far as its file alone can tell.
 ///
-/// An error means that there is nothing to check, or no root to go by.
+/// It changes nothing, recovers nothing, and keeps no process out. A process may have the index
+/// open for writing, or open it meanwhile. Then only the parts that do not change are checked.
 ///
-/// What no check can tell: death stamps, which have none of their own; and the loss of the last record of the log if the
-/// index was not closed, which looks like one that was never written whole.
+/// Two kinds of damage are not found. Death stamps have no checksums. If the index was not closed,
+/// a lost last log record looks like one that was never written whole.
+///
+/// # Errors
+/// If there is no file to check, or if its root cannot be read.
 pub fn check(directory: impl AsRef<Path>) -> Result<Report, OpenError> {
     check_file(&directory.as_ref().join("heap"))
 }
 
-/// The same of the file at `path`.
+/// Checks the file at `path`, like [`check`].
 pub(crate) fn check_file(path: &Path) -> Result<Report, OpenError> {
     loop {
         let image = Image::open(path)?;
@@ -170,7 +174,8 @@ fn check_image(image: &Image) -> Result<Report, OpenError> {
     for executor in 0..image.root.executors {
         let region = image.part(executor)?;
         let mut checked = part(&region, &image.root, image.in_use)?.check();
-        // Behind the segments: whatever they name was in the list before.
+        // After the segments: their columns are known now, and every field that they name was in
+        // the list before.
         if let Some(schema) = schema_of(image) {
             check_kinds(&schema, &mut checked);
         }
@@ -180,7 +185,8 @@ fn check_image(image: &Image) -> Result<Report, OpenError> {
     Ok(report)
 }
 
-/// What is wrong with the list of fields. The process that has the index open may be writing over the older one.
+/// Finds errors in the list of fields. The process that has the index open may be overwriting the
+/// older list.
 fn check_fields(image: &Image) -> Vec<Corrupt> {
     let (region, generation_min) = (&image.region, image.root.fields);
     let list = match read_beside_writer(region, generation_min) {
@@ -196,13 +202,13 @@ fn check_fields(image: &Image) -> Vec<Corrupt> {
     malformed.map(|_| Corrupt { what: "list of fields", at: ROOT_BYTES, why }).into_iter().collect()
 }
 
-/// The newest fields, if the list can be read: else that has been said.
+/// Returns the newest fields; none if the list cannot be read, which `check_fields` has reported.
 fn schema_of(image: &Image) -> Option<Schema> {
     let list = read_beside_writer(&image.region, image.root.fields).ok()?;
     Schema::from_list(&list.bytes, image.options.analyzer, true).ok()
 }
 
-/// Finds columns that are of no field, or of another kind than theirs.
+/// Finds columns of unknown fields, and columns whose kind differs from their field's.
 pub(crate) fn check_kinds(schema: &Schema, checked: &mut Checked) {
     for ((field, kind), at) in &checked.columns {
         if schema.get(*field).is_none_or(|known| known.kind.value_kind() != *kind) {
@@ -212,7 +218,7 @@ pub(crate) fn check_kinds(schema: &Schema, checked: &mut Checked) {
     }
 }
 
-/// The part in `region` of an index with this root.
+/// Returns the part in `region`, for an index with this root.
 pub(crate) fn part<'a>(
     region: &'a Region,
     root: &Root,

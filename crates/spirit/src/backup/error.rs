@@ -1,4 +1,4 @@
-//! Why a backup was not made, is not whole, or was not restored.
+//! Errors of backups: making, verifying and restoring them.
 
 use std::fmt;
 use std::io;
@@ -9,15 +9,15 @@ use spirit_index::backup::target::PutError;
 
 use crate::config::error::OpenError;
 
-/// A backup could not be made, verified or restored. Nothing is left of the attempt.
+/// A backup could not be made, verified or restored. No file of the attempt is left.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// The index cannot be read, or the restored one cannot be made.
+    /// The index cannot be read, or the restored index cannot be made.
     Index(OpenError),
     /// The index is in memory alone.
     Volatile,
-    /// What a graceful index was given since it was opened is in memory alone.
+    /// The index is graceful and open, so its newest operations are in memory alone.
     Graceful {
         /// The index's file.
         path: PathBuf,
@@ -26,10 +26,10 @@ pub enum BackupError {
     Restless {
         /// The index's file.
         path: PathBuf,
-        /// What it did, again and again.
+        /// The change that kept happening.
         why: &'static str,
     },
-    /// There is a file of that name, or an index.
+    /// A file or an index of that name exists already.
     Exists {
         /// The file.
         path: PathBuf,
@@ -43,16 +43,16 @@ pub enum BackupError {
     File {
         /// The file.
         path: PathBuf,
-        /// What was tried.
+        /// The action that failed.
         action: &'static str,
-        /// Why not.
+        /// The error of the system.
         reason: io::Error,
     },
-    /// The backup is not one, not one that this version reads, or not what was written.
+    /// The file is no backup, is a backup of an unknown version, or is damaged.
     Damaged {
         /// The backup.
         path: PathBuf,
-        /// Where, and what is wrong.
+        /// The place and the error.
         why: String,
     },
 }

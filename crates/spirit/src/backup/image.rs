@@ -14,13 +14,13 @@ use crate::storage::trust;
 pub(crate) struct Image {
     pub(crate) file: HeapFile,
     pub(crate) root: Root,
-    /// What the index was made with.
+    /// The settings that the index was made with.
     pub(crate) options: Options,
-    /// Somebody had it open for writing.
+    /// True if a process had it open for writing.
     pub(crate) in_use: bool,
-    /// Where the root lies.
+    /// The region of the root.
     pub(crate) region: Region,
-    /// The starts that it said.
+    /// The start numbers in the root when the file was opened.
     starts: [u64; 2],
 }
 
@@ -30,7 +30,7 @@ impl Image {
         Self::of(HeapFile::open_read_only(path).map_err(OpenError::File)?)
     }
 
-    /// Opens the file at `path`; what is stored to its parts stays in this process.
+    /// Opens the file at `path`; stores to its parts stay in this process.
     pub(crate) fn open_private(path: &Path) -> Result<Image, OpenError> {
         Self::of(HeapFile::open_private(path).map_err(OpenError::File)?)
     }
@@ -38,7 +38,7 @@ impl Image {
     fn of(file: HeapFile) -> Result<Image, OpenError> {
         let mut options = Options::default();
         let (root, region) = trust::find_root(&file, &mut options)?;
-        // In this order: a writer that is not there yet shows by another start.
+        // The order matters: a writer that comes after `has_writer` shows by another start number.
         let starts = root::starts(&region);
         let in_use = file.has_writer().map_err(OpenError::File)?;
         Ok(Image { file, root, options, in_use, region, starts })
@@ -49,29 +49,29 @@ impl Image {
         root::starts(&self.region) != self.starts
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> PathBuf {
         self.file.path().into()
     }
 
-    /// What the root says now.
+    /// Reads the root anew.
     pub(crate) fn read_root(&self) -> Result<Root, OpenError> {
         let wrong = |why: String| OpenError::Root { path: self.path(), why };
         root::read(&self.region).map_err(|error| wrong(error.to_string()))
     }
 
-    /// Where the part of an executor begins.
+    /// Returns the file offset at which an executor's part begins.
     pub(crate) fn part_start(&self, executor: u64) -> u64 {
         PARTS_START + executor * self.root.nvm_bytes
     }
 
-    /// The part of an executor.
+    /// Maps the part of an executor.
     pub(crate) fn part(&self, executor: u64) -> Result<Region, OpenError> {
         trust::map(&self.file, self.part_start(executor), self.root.nvm_bytes)
     }
 }
 
-/// Whether operations of an index with this root, which was looked at, are in its log.
+/// True if operations of an index with this root are in its log. The root must have been checked.
 pub(crate) fn is_logged(root: &Root) -> bool {
     let mut options = Options::default();
     options.take_over(root).is_ok() && options.is_logged()

@@ -1,5 +1,7 @@
-//! A backup of an index: its state at one point of its operation order, in one file, made by reading alone while the process that has the
-//! index open goes on. `docs/backup.md` has the protocol, with its argument.
+//! Backups of an index: its state at one point of its operation order, in one file.
+//!
+//! A backup is made by reading alone, while the process that has the index open goes on.
+//! `docs/backup.md` has the protocol and its argument.
 
 use std::path::Path;
 use std::time::Duration;
@@ -23,55 +25,60 @@ use crate::storage::fields::{damaged, read_beside_writer};
 use crate::storage::trust;
 use crate::storage::trust::CLOSED;
 
-/// Writers that may open the index anew while it is copied.
+/// The most writers that may open the index anew while it is copied.
 const STARTS_MAX: usize = 5;
-/// Times that a log may be cut off while it is read.
+/// The most attempts to read the logs before they are cut off.
 const POINTS_MAX: usize = 1000;
-/// How long a writer that is starting is waited for.
+/// The number of waits for a writer that is starting, and the length of one.
 const START_WAITS: (u32, Duration) = (100, Duration::from_millis(10));
 
-/// How far the work is.
+/// The progress of a backup, a verification, a restore or a salvage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Bytes that are done.
     pub done: u64,
-    /// Bytes in all, about.
+    /// Bytes in all, approximately.
     pub total: u64,
 }
 
-/// What a backup holds.
+/// The contents of a backup.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Backup {
-    /// Bytes of the file.
+    /// The size of the file, in bytes.
     pub bytes: u64,
-    /// Engraved segments.
+    /// The number of engraved segments.
     pub segments: u64,
-    /// Rows of these segments.
+    /// The number of rows in these segments.
     pub rows: u64,
-    /// Rows of these segments that are dead, or never were documents.
+    /// The number of dead rows in these segments, and of rows that never were documents.
     pub dead_rows: u64,
-    /// Operations that no segment has, and that opening the restored index replays.
+    /// The number of operations that no segment has. Opening the restored index replays them.
     pub log_operations: u64,
-    /// Segments that retention dropped before they were copied.
+    /// The number of segments that retention dropped before they were copied.
     pub segments_dropped: u64,
-    /// Somebody had the index open.
+    /// True if a process had the index open.
     pub in_use: bool,
 }
 
-/// Writes a backup of the index in `directory` to the file `out`, whether or not somebody has the index open.
+/// Writes a backup of the index in `directory` to the file `out`. The index may be open.
 ///
-/// It holds every operation that was acknowledged before, and of those that come while it begins, none without all that were
-/// acknowledged before it was asked for. Nobody waits for it. Segments that [retention](crate::OnFull::DropOldest) drops before they are copied are not in it.
-/// The file is made as `out.new`, and gets its name when all of it is on the disk; `out` must not be there.
+/// The backup holds every operation that was acknowledged before the call. It may hold operations
+/// that come while it begins. Each of those comes with all operations that were acknowledged before
+/// its own call. No operation waits for the backup. Segments that
+/// [retention](crate::OnFull::DropOldest) drops before they are copied are missing.
+///
+/// The file is made as `out.new`. It is renamed once all of it is on the disk. `out` must not
+/// exist.
 ///
 /// # Errors
-/// If the index cannot be read, is damaged, or is in mode graceful and open; or if the file cannot be written. Nothing is left of it then.
+/// If the index cannot be read, is damaged, or is in mode graceful and open. If the file cannot be
+/// written. No file is left then.
 pub fn backup(directory: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
     backup_watched(directory, out, &mut |_| {})
 }
 
-/// The same; `progress` is called often, with how far it is.
+/// Writes a backup like [`backup`], and calls `progress` often.
 pub fn backup_watched(
     directory: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -81,7 +88,8 @@ pub fn backup_watched(
 }
 
 impl Index {
-    /// Writes a backup of the index to the file `out`, as [`backup`] does, while documents come and go and queries are answered.
+    /// Writes a backup of the index to the file `out`, like [`backup`]. Writes and queries go on
+    /// meanwhile.
     pub fn backup(&self, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
         let store = self.written().and_then(|engine| engine.store.as_ref());
         let store = store.ok_or(BackupError::Volatile)?;
@@ -89,12 +97,12 @@ impl Index {
     }
 }
 
-/// How a part is copied.
+/// Options for how a part is copied.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct How {
-    /// For tests: segments this number of rows before the newest are far back.
+    /// For tests: the distance from the newest row, in rows, from which segments count as far back.
     pub(crate) far_rows: Option<u64>,
-    /// Rows may have died by operations that are in no log any more.
+    /// True if rows may have died by operations that are in no log any more.
     pub(crate) has_lost_operations: bool,
 }
 
@@ -113,7 +121,7 @@ fn back_up(
         let root = image.read_root()?;
         let copied = copy(&image, &root, &regions, how, &mut file, progress);
         let now = image.read_root()?;
-        // What another writer did meanwhile may be why it went wrong, or right.
+        // Another writer's changes meanwhile may be why the copy failed or seemed to succeed.
         if now.incarnation == root.incarnation {
             let copied = copied?;
             check_writer_gone(&image, &now)?;
@@ -125,7 +133,7 @@ fn back_up(
     Err(BackupError::Restless { path: heap.into(), why })
 }
 
-/// Opens the index's file for reading, if what it holds can be gone by.
+/// Opens the index's file for reading, if its contents can be trusted.
 fn open(heap: &Path) -> Result<Image, BackupError> {
     let (waits, wait) = START_WAITS;
     for _ in 0..waits {
@@ -144,13 +152,13 @@ fn open(heap: &Path) -> Result<Image, BackupError> {
         if trust::is_relied_on(file, options, root)? {
             return Ok(image);
         }
-        // Somebody is starting, and will say so in the root, or refuse to.
+        // A writer is starting. It will update the root, or refuse the index.
         std::thread::sleep(wait);
     }
     Err(OpenError::Untrusted { path: heap.into() }.into())
 }
 
-/// A writer that was there at the beginning and is not any more may have been one that refused the index.
+/// Checks the index again if its writer has gone meanwhile: that writer may have refused the index.
 fn check_writer_gone(image: &Image, root: &Root) -> Result<(), BackupError> {
     if image.in_use && !image.file.has_writer().map_err(OpenError::File)? {
         trust::check(&image.file, &image.options, root)?;
@@ -199,7 +207,7 @@ pub(crate) fn copy(
     copier.fields(root, &mut frames)?;
     copier.write(&mut frames, FrameKind::End, [0; 3], &[])?;
     copied.bytes = frames.place().at;
-    // Blocks have more bytes than is copied of them.
+    // The total counts whole blocks, of which less is copied.
     if shown < total {
         progress(Progress { done: total, total });
     }
@@ -247,7 +255,8 @@ impl<'a> Copier<'a> {
         frames.write(kind, numbers, payload).map_err(BackupError::file(self.out, "write it"))
     }
 
-    /// Copies the list of fields. It only grows, and before anything names a field: whatever was copied has its fields in it.
+    /// Copies the list of fields, after the segments. The list only grows, and grows before a
+    /// document names a field. So it has every field that a copied segment names.
     fn fields(&self, root: &Root, frames: &mut FrameWriter<'_>) -> Result<(), BackupError> {
         let list = read_beside_writer(&self.image.region, root.fields);
         let mut list = list.map_err(|what| damaged(&self.image.path(), &what))?.bytes;
@@ -256,7 +265,7 @@ impl<'a> Copier<'a> {
         self.write(frames, FrameKind::Fields, [bytes, 0, 0], &list)
     }
 
-    /// Settles up to where each executor is copied, and copies the logs up to there.
+    /// Fixes the point up to which each executor is copied, and copies the logs up to there.
     fn settle(&mut self, frames: &mut FrameWriter<'_>) -> Result<Vec<Point>, BackupError> {
         let place = frames.place();
         for _ in 0..POINTS_MAX {
@@ -297,7 +306,7 @@ impl<'a> Copier<'a> {
         Ok(Some(points))
     }
 
-    /// Copies the segments of a part, newest first: who goes meanwhile is the oldest.
+    /// Copies the segments of a part, newest first: retention drops the oldest meanwhile.
     fn part(
         &self,
         number: usize,

@@ -1,4 +1,4 @@
-//! A file that gets its name when all of it is there: until then it has another one, and goes if it is given up.
+//! A file that gets its name once it is complete. An abandoned one is removed.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
@@ -11,7 +11,7 @@ use crate::backup::error::BackupError;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// A file on its way to its name. Locked, so nobody else takes it for one that was left behind.
+/// A file on its way to its name. Its lock tells other processes that it is not abandoned.
 pub(crate) struct NewFile {
     out: BufWriter<File>,
     new: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct NewFile {
 }
 
 impl NewFile {
-    /// Makes it beside `path`, where there is nothing.
+    /// Makes the file beside `path`, where nothing may exist.
     pub(crate) fn create(path: &Path) -> Result<NewFile, BackupError> {
         if path.symlink_metadata().is_ok() {
             return Err(BackupError::Exists { path: path.into() });
@@ -44,7 +44,7 @@ impl NewFile {
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(new)
     }
 
-    /// Removes what a backup that was cut has left, unless somebody is writing it.
+    /// Removes the file of an interrupted backup, unless a process is writing it.
     fn remove_abandoned(new: &Path) -> Result<(), BackupError> {
         let is_file = new.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
         if !is_file {
@@ -62,12 +62,12 @@ impl NewFile {
         })
     }
 
-    /// Where it is until it is finished.
+    /// Returns the path of the file until it is finished.
     pub(crate) fn unfinished(&self) -> &Path {
         &self.new
     }
 
-    /// Gives it its name, when all of it is on the disk.
+    /// Renames the file, once all of it is on the disk.
     pub(crate) fn finish(mut self) -> Result<(), BackupError> {
         self.out.flush().map_err(BackupError::file(&self.new, "write it"))?;
         self.out.get_ref().sync_all().map_err(BackupError::file(&self.new, "sync it"))?;
@@ -77,7 +77,7 @@ impl NewFile {
     }
 }
 
-/// Makes a file's name last.
+/// Makes a file's name durable, by syncing its directory.
 pub(crate) fn sync_directory_of(path: &Path) -> Result<(), BackupError> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
@@ -106,7 +106,7 @@ impl Sink for NewFile {
 impl Drop for NewFile {
     fn drop(&mut self) {
         if !self.is_done {
-            // What cannot be removed is taken away by the next one of that name.
+            // If this fails, the next `create` of this name removes the file.
             let _ = std::fs::remove_file(&self.new);
         }
     }

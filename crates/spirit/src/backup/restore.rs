@@ -1,5 +1,6 @@
-//! A backup becomes an index again: in a directory where there is none, under another name until all of it is there and was
-//! checked.
+//! Restores a backup to an index in a directory that has none.
+//!
+//! The file has another name until it is complete and checked.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -28,25 +29,28 @@ use crate::storage::store::{make_directory, make_file, remove_unfinished};
 use crate::storage::trust;
 use crate::storage::trust::{CLOSED, OPEN};
 
-/// What was restored.
+/// The contents of a restored index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Restored {
-    /// Engraved segments.
+    /// The number of engraved segments.
     pub segments: u64,
-    /// Rows of these segments.
+    /// The number of rows in these segments.
     pub rows: u64,
-    /// Rows of these segments that are dead, or never were documents.
+    /// The number of dead rows in these segments, and of rows that never were documents.
     pub dead_rows: u64,
-    /// Operations that no segment has, and that opening the index replays.
+    /// The number of operations that no segment has. Opening the index replays them.
     pub log_operations: u64,
 }
 
-/// Makes an index in `directory` of the backup in the file `path`. The directory is made if there is none, and must not
-/// have an index. What is restored opens like an index that was closed.
+/// Makes an index in `directory` from the backup in the file `path`.
+///
+/// The directory is made if it does not exist. It must not hold an index. The restored index opens
+/// like one that was closed.
 ///
 /// # Errors
-/// If the file is no backup or is not what was written, if there is an index, or if there is no room. Nothing is left of it then.
+/// If the file is no backup or is damaged. If the directory holds an index. If there is not enough
+/// space. Nothing is left then.
 pub fn restore(
     path: impl AsRef<Path>,
     directory: impl AsRef<Path>,
@@ -54,7 +58,7 @@ pub fn restore(
     restore_watched(path, directory, &mut |_| {})
 }
 
-/// The same; `progress` is called often, with how far it is.
+/// Restores a backup like [`restore`], and calls `progress` often.
 pub fn restore_watched(
     path: impl AsRef<Path>,
     directory: impl AsRef<Path>,
@@ -84,9 +88,9 @@ fn check_absent(directory: &Path) -> Result<(), BackupError> {
     }
 }
 
-/// An index's directory while its file is made.
+/// The directory of an index whose file is being made.
 struct NewIndex {
-    /// Nobody else makes an index here meanwhile.
+    /// The locked directory: no other process makes an index here meanwhile.
     _held: File,
     heap: PathBuf,
     new: PathBuf,
@@ -121,7 +125,7 @@ impl NewIndex {
 impl Drop for NewIndex {
     fn drop(&mut self) {
         if !self.is_done {
-            // What cannot be removed is no index, and goes when one is made here.
+            // If this fails, the file is still no index. The next index made here removes it.
             let _ = std::fs::remove_file(&self.new);
             if self.made_directory {
                 let _ = std::fs::remove_dir(&self.directory);
@@ -130,7 +134,7 @@ impl Drop for NewIndex {
     }
 }
 
-/// Makes the file of an index.
+/// A restore: makes the file of an index.
 struct Maker<'a> {
     path: &'a Path,
     new: &'a Path,
@@ -163,7 +167,7 @@ impl Maker<'_> {
         reader: &mut FrameReader<'_>,
     ) -> Result<(), BackupError> {
         let start = PARTS_START + number as u64 * self.contents.root.nvm_bytes;
-        // Nobody relies on the file before it is synced as a whole.
+        // No process relies on the file before all of it is synced.
         let tier = Tier {
             file: file.clone(),
             start,
@@ -184,7 +188,7 @@ impl Maker<'_> {
         })
     }
 
-    /// Looks at what was made as `check` does.
+    /// Checks the new file, as [`check`](crate::backup::check()) does.
     fn check(&self) -> Result<Restored, BackupError> {
         let report = check_file(self.new)?;
         if let Some(finding) = report.findings.first() {
@@ -197,7 +201,8 @@ impl Maker<'_> {
     }
 }
 
-/// As if the index had been made with all its fields, and then closed.
+/// Writes list of fields and root, as if the index had been made with all its fields and then
+/// closed.
 fn write_head(file: &HeapFile, root: &Root, fields: &[u8]) -> Result<(), OpenError> {
     let (region, door) = (trust::root_region(file)?, Door::new(Barrier::Order));
     let list = FieldList { generation: u64::from(!fields.is_empty()), bytes: fields.to_vec() };

@@ -1,7 +1,8 @@
-//! Makes an index of the whole parts of a damaged one, and lists the rest.
+//! Makes a new index from the whole parts of a damaged one, and lists the lost parts.
 //!
-//! The file is mapped copy-on-write. There [`spirit_index::salvage`] takes out the damaged parts. The rest is copied like
-//! a backup and restored, so all of it is proved again, and checked before the new index gets its name.
+//! The file is mapped copy-on-write. [`spirit_index::salvage`] removes the damaged parts from that
+//! mapping. The rest is copied like a backup and restored. So all of it is proved again, and
+//! checked before the new index gets its name.
 
 use std::fmt;
 use std::path::Path;
@@ -21,19 +22,19 @@ use crate::storage::fields::{damaged, read_beside_writer};
 use crate::storage::trust;
 use crate::storage::trust::CLOSED;
 
-/// Something that was in a damaged index, and is not in the one that was made of it.
+/// A part of a damaged index that is missing in the salvaged one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Missing {
     /// The kind of part.
     pub what: &'static str,
-    /// The executor whose part it was in.
+    /// The executor whose part of the file had it.
     pub executor: usize,
-    /// Its offset in the file.
+    /// The offset in the file, in bytes.
     pub at: u64,
-    /// Its error.
+    /// The error.
     pub why: &'static str,
-    /// An upper bound of the documents in it; none if that is unknown.
+    /// An upper bound of the number of documents in it; none if unknown.
     pub documents_max: Option<u64>,
 }
 
@@ -56,19 +57,22 @@ pub struct Salvaged {
     pub restored: Restored,
     /// The lost parts.
     pub missing: Vec<Missing>,
-    /// Why more may be wrong than checksums tell: the index would not have been opened even if it had no damage.
+    /// The reason why more may be wrong than checksums tell; none if there is no doubt. With it,
+    /// the index would not have been opened even without damage.
     pub doubt: Option<String>,
 }
 
-/// Copies the whole parts of the damaged index in `directory` to a new index in `out`. The damaged index stays as it is.
+/// Copies the whole parts of the damaged index in `directory` to a new index in `out`. The damaged
+/// index is not changed.
 ///
-/// Whole segments are taken over, and whole records of the log, also behind damaged ones. A document is in it with its key, fields
-/// and text, or not at all. What died in a segment stays dead, also if the operation that killed it is lost. Where the log has lost a deletion
-/// or a replacement, an older version that is in the log as well is there again. `docs/backup.md` has the rules.
+/// Whole segments are copied, and whole log records, even behind damaged ones. A document is copied
+/// with its key, fields and text, or not at all. Rows that died in a segment stay dead, even if the
+/// operation that killed them is lost. If the log has lost a deletion or a replacement, an older
+/// version in the log becomes visible again. `docs/backup.md` has the rules.
 ///
 /// # Errors
-/// If somebody has the index open, if neither its root nor its list of fields can be read, if `out` has an index, or if there is no room.
-/// Nothing is left of it then.
+/// If a process has the index open. If the root or the list of fields cannot be read. If `out`
+/// holds an index. If there is not enough space. Nothing is left then.
 pub fn salvage(
     directory: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -76,7 +80,7 @@ pub fn salvage(
     salvage_watched(directory, out, &mut |_| {})
 }
 
-/// Like [`salvage()`]; calls `progress` often.
+/// Salvages like [`salvage()`], and calls `progress` often.
 pub fn salvage_watched(
     directory: impl AsRef<Path>,
     out: impl AsRef<Path>,
@@ -94,7 +98,7 @@ pub fn salvage_watched(
     Ok(Salvaged { restored, missing, doubt: doubt.map(|error| error.to_string()) })
 }
 
-/// Refuses an index that a writer has open, or has opened since: its parts may have changed.
+/// Refuses an index that a writer has open or has opened since: its parts may have changed.
 fn check_alone(image: &Image) -> Result<(), OpenError> {
     if image.in_use || image.has_changed() {
         return Err(OpenError::File(HeapFileError::Locked { path: image.path() }));
@@ -134,7 +138,7 @@ fn take_out_damage(image: &Image, regions: &[Region]) -> Result<Vec<Missing>, Ba
     Ok(missing)
 }
 
-/// Copies the parts to a backup beside the new index, which is made of that.
+/// Copies the parts to a backup beside the new index, and restores that.
 fn through_backup(
     image: &Image,
     regions: &[Region],
@@ -148,7 +152,7 @@ fn through_backup(
     if heap.symlink_metadata().is_ok() {
         return Err(BackupError::Exists { path: heap });
     }
-    // Copying is a third of the work: what is copied is read twice.
+    // Copying is a third of the work. The restore, which reads the copy twice, is the rest.
     let mut half = |p: Progress| progress(Progress { done: p.done, total: p.total * 3 });
     let how = How { has_lost_operations: true, ..How::default() };
     let mut file = NewFile::create(backup)?;

@@ -1,4 +1,6 @@
-//! Whether a backup is whole: all its checksums; then each segment, put into memory on its own, and the log, by the rules of
+//! Verification of a backup: all checksums first, then each segment and the log.
+//!
+//! Each segment is put into memory on its own. The rules are those of
 //! [`check`](crate::backup::check()).
 
 use std::fs::File;
@@ -27,13 +29,13 @@ use crate::storage::trust::CLOSED;
 /// Verifies the backup in the file `path`, and changes nothing.
 ///
 /// # Errors
-/// If the file is no backup, or is not what was written: the error says where. What is wrong in spite of right checksums is a
-/// [finding](Report::findings).
+/// If the file is no backup or a checksum is wrong; the error names the place. An error despite
+/// right checksums is a [finding](Report::findings) instead.
 pub fn verify(path: impl AsRef<Path>) -> Result<Report, BackupError> {
     verify_watched(path, &mut |_| {})
 }
 
-/// The same; `progress` is called often, with how far it is.
+/// Verifies a backup like [`verify`], and calls `progress` often.
 pub fn verify_watched(
     path: impl AsRef<Path>,
     progress: &mut dyn FnMut(Progress),
@@ -58,7 +60,7 @@ pub(crate) fn open(path: &Path) -> Result<BufReader<File>, BackupError> {
     Ok(BufReader::with_capacity(1 << 20, file))
 }
 
-/// Goes through all of a backup; whatever it holds then is what was written.
+/// Reads all of a backup and proves its checksums. Its contents can be trusted afterwards.
 pub(crate) fn read_all(
     path: &Path,
     reader: &mut FrameReader<'_>,
@@ -80,7 +82,7 @@ pub(crate) fn read_all(
     }
 }
 
-/// The fields of a backup.
+/// Returns the fields of a backup.
 fn schema_of(path: &Path, contents: &Contents) -> Result<Schema, BackupError> {
     Schema::from_list(&contents.fields, Analyzer::default(), true).map_err(|error| {
         let why = format!("its list of fields is not valid: {error}");
@@ -110,7 +112,8 @@ impl<'a> Verifier<'a> {
         Ok(Verifier { root, fields, geometry, number, path })
     }
 
-    /// Address space of a whole part; only what is put there takes memory, for as long as the region is there.
+    /// Reserves address space for a whole part. Only touched pages take memory, until the region is
+    /// dropped.
     fn region(&self) -> Result<Region, OpenError> {
         Region::reserve(self.root.nvm_bytes, Residency::OnTouch)
             .map_err(|reason| OpenError::Memory(reason.into()))
@@ -149,7 +152,7 @@ impl<'a> Verifier<'a> {
         let put =
             target.put_newest(contents).and_then(|()| target.put_log(reader, contents, |_| true));
         put.map_err(|error| self.failed(error))?;
-        // What is restored says that it was closed.
+        // A restored index's root says that it was closed.
         let root = Root { state: CLOSED, ..*self.root };
         self.take(report, part(&region, &root, false)?.check_log(contents.newest));
         Ok(())

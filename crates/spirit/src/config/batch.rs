@@ -2,7 +2,8 @@
 
 use crate::config::document::Document;
 
-/// Documents that [`Index::write`](crate::Index::write) adds together, with the application's offset in its source.
+/// Documents that [`Index::write`](crate::Index::write) adds together, and the application's offset
+/// in its source.
 ///
 /// ```
 /// use spirit::{Batch, Index};
@@ -23,7 +24,7 @@ pub struct Batch<'a> {
 }
 
 impl<'a> Batch<'a> {
-    /// An empty batch.
+    /// Returns an empty batch.
     pub fn new() -> Batch<'a> {
         Batch::default()
     }
@@ -33,24 +34,26 @@ impl<'a> Batch<'a> {
         self.documents.push(document.into());
     }
 
-    /// Appends a document under this key.
+    /// Appends a document with this key.
     pub fn put(&mut self, key: &'a str, document: impl Into<Document<'a>>) {
         self.add(document.into().key(key));
     }
 
-    /// Sets the application's own words for how far it has read its source: at most 4,096 bytes, and fewer if the
-    /// log has no room for that beside its longest document. It needs [`Mode::Crash`](crate::Mode::Crash).
+    /// Sets the application's offset: its own bytes for its place in its source.
+    ///
+    /// At most 4,096 bytes. Fewer, if the log has no room for them beside its longest document. It
+    /// needs [`Mode::Crash`](crate::Mode::Crash).
     pub fn offset(mut self, offset: &'a [u8]) -> Batch<'a> {
         self.offset = Some(offset);
         self
     }
 
-    /// The number of documents.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         self.documents.len()
     }
 
-    /// True if there are none.
+    /// True if the batch has no documents.
     pub fn is_empty(&self) -> bool {
         self.documents.is_empty()
     }

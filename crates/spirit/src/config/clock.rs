@@ -1,21 +1,23 @@
-//! The index's own time, by which documents arrive and grow old.
+//! The index's own time, which dates arrivals and ages documents.
 //!
-//! While an index is open its time goes on by the machine's monotonic clock, so a wall clock that is set has no effect. While
-//! it is closed its time goes on by the wall clock, unless that goes back. It never begins before the newest arrival that a start finds.
+//! While an index is open, its time follows the machine's monotonic clock. So setting the wall
+//! clock has no effect. While it is closed, its time follows the wall clock, unless that goes back.
+//! It never begins before the newest arrival that a start finds.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
-/// A wall clock that goes apart from the index's time by this much was set: the root is to say so.
+/// The drift between wall clock and index time, in milliseconds, from which the wall clock counts
+/// as set. The root then records a new reading.
 const STEP_MS: u64 = 1000;
 
 /// The time of an index that is open, in milliseconds since 1970.
 #[derive(Debug)]
 pub(crate) struct Clock {
     machine: Machine,
-    /// The time when the machine's clock was looked at first.
+    /// The index's time when the machine's clock was first read, in milliseconds since 1970.
     begun_ms: AtomicU64,
 }
 
@@ -26,7 +28,7 @@ enum Machine {
     Manual { clock: ManualClock, begun_ms: u64 },
 }
 
-/// The time, and what the wall clock said then.
+/// The index's time, and the wall clock at that time, in milliseconds since 1970.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ClockReading {
     pub(crate) time_ms: u64,
@@ -34,13 +36,13 @@ pub(crate) struct ClockReading {
 }
 
 impl ClockReading {
-    /// By how much the time is ahead of the wall clock.
+    /// Returns how far the time is ahead of the wall clock, in milliseconds.
     fn ahead_ms(self) -> i64 {
         self.time_ms.wrapping_sub(self.wall_ms).cast_signed()
     }
 }
 
-/// Clocks that tests set: a monotonic one and a wall clock.
+/// A monotonic clock and a wall clock that tests set.
 #[cfg_attr(not(feature = "lab"), expect(unreachable_pub, reason = "the laboratory shows it"))]
 #[derive(Clone, Debug, Default)]
 pub struct ManualClock(Arc<ManualTimes>);
@@ -53,27 +55,27 @@ struct ManualTimes {
 
 #[cfg(feature = "lab")]
 impl ManualClock {
-    /// Clocks of a machine whose wall clock says `wall_ms`.
+    /// Returns clocks of a machine whose wall clock shows `wall_ms`.
     pub fn new(wall_ms: u64) -> ManualClock {
         let clock = ManualClock::default();
         clock.set(wall_ms);
         clock
     }
 
-    /// Time passes.
+    /// Advances both clocks.
     pub fn pass(&self, ms: u64) {
         self.0.elapsed_ms.fetch_add(ms, Relaxed);
         self.0.wall_ms.fetch_add(ms, Relaxed);
     }
 
-    /// The wall clock is set.
+    /// Sets the wall clock.
     pub fn set(&self, wall_ms: u64) {
         self.0.wall_ms.store(wall_ms, Relaxed);
     }
 }
 
 impl ManualClock {
-    /// The wall clock.
+    /// Returns the wall clock.
     #[cfg_attr(not(feature = "lab"), expect(unreachable_pub, reason = "as above"))]
     pub fn wall_ms(&self) -> u64 {
         self.0.wall_ms.load(Relaxed)
@@ -92,7 +94,7 @@ impl Machine {
         }
     }
 
-    /// Since it was looked at first.
+    /// Returns the time since the clock was first read.
     #[inline]
     fn elapsed_ms(&self) -> u64 {
         match self {
@@ -110,7 +112,8 @@ impl Machine {
 }
 
 impl Clock {
-    /// Goes on where an index was left; by the wall clock if it is new.
+    /// Continues the time of a closed index. A new index, whose reading is 0, begins with the wall
+    /// clock.
     pub(crate) fn since(reading: ClockReading, manual: Option<&ManualClock>) -> Clock {
         let machine = Machine::new(manual);
         let closed_ms = machine.wall_ms().saturating_sub(reading.wall_ms);
@@ -123,29 +126,29 @@ impl Clock {
         Clock { machine: Machine::new(manual), begun_ms: ms.into() }
     }
 
-    /// The time. It never falls.
+    /// Returns the time. It never falls.
     #[inline]
     pub(crate) fn now_ms(&self) -> u64 {
         self.begun_ms.load(Relaxed).saturating_add(self.machine.elapsed_ms())
     }
 
-    /// A document arrived at `ms`, so it is not earlier now.
+    /// Advances the time to `ms`, at which a document arrived.
     pub(crate) fn note_arrival(&self, ms: u64) {
         self.begun_ms.fetch_max(ms.saturating_sub(self.machine.elapsed_ms()), Relaxed);
     }
 
-    /// The time and the wall clock, to be stored.
+    /// Returns the time and the wall clock, to be stored.
     pub(crate) fn read(&self) -> ClockReading {
         ClockReading { time_ms: self.now_ms(), wall_ms: self.machine.wall_ms() }
     }
 
-    /// True if the wall clock was set since this was said.
+    /// True if the wall clock was set since this reading.
     pub(crate) fn was_set_since(&self, reading: ClockReading) -> bool {
         self.read().ahead_ms().abs_diff(reading.ahead_ms()) >= STEP_MS
     }
 }
 
-/// What the machine's wall clock says, in milliseconds since 1970.
+/// Returns the machine's wall clock, in milliseconds since 1970.
 pub(crate) fn now_ms() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64)
 }

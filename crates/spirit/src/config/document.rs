@@ -1,9 +1,9 @@
-//! A document with fields: as it is given, and as it is given back.
+//! Documents with fields: as given to an index, and as an index returns them.
 
 use spirit_index::ground::values::ValueKind;
 use spirit_schema::{FieldId, FieldValue, Schema, Value, encoded};
 
-/// A document on its way into an index.
+/// A document to be added to an index: key, text, fields.
 ///
 /// ```
 /// use spirit::{Document, Index};
@@ -29,24 +29,28 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// A document with an automatic key, an empty text and no fields.
+    /// The most bytes of a document, unless
+    /// [`document_bytes_max`](crate::Builder::document_bytes_max) sets another limit.
+    pub const BYTES_MAX: usize = crate::config::options::DOCUMENT_BYTES_MAX;
+
+    /// Returns a document with an automatic key, an empty text and no fields.
     pub fn new() -> Document<'a> {
         Document::default()
     }
 
-    /// The same under a key of its own: it replaces the document that has this key.
+    /// Sets the key, of 1 to 512 bytes. The document replaces an earlier one with this key.
     pub fn key(mut self, key: &'a str) -> Document<'a> {
         self.key = Some(key);
         self
     }
 
-    /// The same with this text.
+    /// Sets the text.
     pub fn text(mut self, text: &'a str) -> Document<'a> {
         self.text = text;
         self
     }
 
-    /// The same with one more value of a field. A field that is given several times has several values.
+    /// Appends a value of a field. A field that is given several times has several values.
     pub fn field(mut self, name: &'a str, value: impl Into<Value<'a>>) -> Document<'a> {
         self.fields.push((name, value.into()));
         self
@@ -54,9 +58,11 @@ impl<'a> Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The same, whose text can be read again at `place`: at most 64 bytes of the application's own, a file and an offset in it
-    /// for example. The log holds these instead of the text, until the document's segment is in the second tier. A start that
-    /// finds the place in the log asks the index's [source](crate::Builder::source), and fails if the text is gone.
+    /// Sets a place from which the text can be read again: a file and an offset in it, for example.
+    ///
+    /// A place is at most 64 bytes of the application's own. The log holds it instead of the text,
+    /// until the document's segment is in the second tier. A start that finds the place in the log
+    /// asks the index's [source](crate::Builder::source). It fails if the text is gone.
     pub fn place(mut self, place: &'a [u8]) -> Document<'a> {
         self.place = Some(place);
         self
@@ -76,7 +82,7 @@ impl<'a> From<&'a String> for Document<'a> {
     }
 }
 
-/// A key, if there is one, and a text.
+/// Converts a key, if there is one, and a text.
 impl<'a> From<(Option<&'a str>, &'a str)> for Document<'a> {
     #[inline]
     fn from((key, text): (Option<&'a str>, &'a str)) -> Document<'a> {
@@ -90,20 +96,20 @@ impl<'a> From<&Document<'a>> for Document<'a> {
     }
 }
 
-/// A document as an index that [stores](crate::Builder::store) documents gives it back.
+/// A document as returned by an index that [stores](crate::Builder::store) documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StoredDocument {
-    /// Its text, as it was given.
+    /// The text, as given.
     pub text: String,
-    /// The values of its fields with the fields' names, in the order in which they were given.
+    /// The field names and values, in the order in which they were given.
     pub fields: Vec<(String, StoredValue)>,
 }
 
 /// A value of a stored document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum StoredValue {
-    /// Text: of a field of text, or of keywords.
+    /// A text, or a keyword.
     Text(String),
     /// A whole number.
     Integer(i64),
@@ -111,22 +117,22 @@ pub enum StoredValue {
     Float(f64),
     /// A moment, in milliseconds since 1970.
     Time(i64),
-    /// Yes or no.
+    /// A boolean.
     Boolean(bool),
 }
 
 impl StoredValue {
-    /// Returns the text, if it is one.
+    /// Returns the text or keyword; none for other values.
     pub fn as_str(&self) -> Option<&str> {
         if let StoredValue::Text(text) = self { Some(text) } else { None }
     }
 
-    /// Returns the number, if it is a whole one.
+    /// Returns the whole number; none for other values.
     pub fn as_i64(&self) -> Option<i64> {
         if let StoredValue::Integer(number) = self { Some(*number) } else { None }
     }
 
-    /// Returns the number, if it is one.
+    /// Returns the number, converted from a whole number if needed; none for other values.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             StoredValue::Float(number) => Some(number),
@@ -135,17 +141,17 @@ impl StoredValue {
         }
     }
 
-    /// Returns the truth value, if it is one.
+    /// Returns the boolean; none for other values.
     pub fn as_bool(&self) -> Option<bool> {
         if let StoredValue::Boolean(yes) = self { Some(*yes) } else { None }
     }
 
-    /// Returns the moment in milliseconds since 1970, if it is one.
+    /// Returns the moment in milliseconds since 1970; none for other values.
     pub fn as_time(&self) -> Option<i64> {
         if let StoredValue::Time(ms) = self { Some(*ms) } else { None }
     }
 
-    /// The value with these bits, if it is one of its own and no part of a text.
+    /// Decodes a value of a fixed size; none for texts and keywords.
     pub(crate) fn from_bits(kind: ValueKind, bits: u64) -> Option<StoredValue> {
         match kind {
             ValueKind::Text | ValueKind::Keyword => None,
@@ -158,7 +164,7 @@ impl StoredValue {
 }
 
 impl StoredDocument {
-    /// Returns the first value of a field, if the document has one.
+    /// Returns the first value of a field; none if the field has no values.
     pub fn get(&self, field: &str) -> Option<&StoredValue> {
         self.values(field).next()
     }
@@ -168,7 +174,7 @@ impl StoredDocument {
         self.fields.iter().filter(move |(name, _)| name == field).map(|(_, value)| value)
     }
 
-    /// What these stored bytes are; none if they are not what `schema` lets be stored.
+    /// Decodes stored bytes; none if they do not match `schema`.
     pub(crate) fn read(stored: &[u8], schema: &Schema) -> Option<StoredDocument> {
         let (text, values) = encoded::split(stored);
         let text = std::str::from_utf8(text).ok()?.to_owned();

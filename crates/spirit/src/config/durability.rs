@@ -1,15 +1,16 @@
-//! What survives what, and when segments move to the second tier.
+//! Modes and durability, and policies for the second tier.
 
 use std::fmt;
 
-/// What survives.
+/// The events that operations survive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing: the index is in memory and goes with it.
+    /// Nothing survives: the index is in memory.
     Volatile,
-    /// What was added before an orderly shutdown.
+    /// Operations before an orderly shutdown survive.
     Graceful,
-    /// What was acknowledged, whatever happens; how much may happen is said by [`Durability`].
+    /// Acknowledged operations survive a crash: of the process or of the machine, see
+    /// [`Durability`].
     #[default]
     Crash,
 }
@@ -34,7 +35,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What an acknowledged operation survives in [`Mode::Crash`].
+/// The kind of crash that acknowledged operations survive in [`Mode::Crash`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
     /// The end of the process, by `kill -9` for instance.
@@ -63,7 +64,7 @@ impl fmt::Display for Durability {
     }
 }
 
-/// When a flushed segment is copied to the second tier (paper §4.7).
+/// The time at which a flushed segment is copied to the second tier (paper §4.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngravePolicy {
     /// As soon as it is flushed.
@@ -71,26 +72,29 @@ pub enum EngravePolicy {
     Eager,
     /// When DRAM or the log runs short.
     Lazy,
-    /// When nothing comes in, or as if lazy.
+    /// When no documents come in. Under load, like `Lazy`.
     Opportunistic,
 }
 
-/// When readers are sent to the copy in the second tier, and the one in DRAM is given up (paper §4.7).
+/// The time at which readers move to the copy in the second tier, and the copy in DRAM is freed
+/// (paper §4.7).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PointerUpdate {
-    /// As soon as it is engraved.
+    /// As soon as the segment is engraved.
     Eager,
-    /// When DRAM runs short: the oldest goes first.
+    /// When DRAM runs short, oldest segment first.
     #[default]
     Lazy,
 }
 
-/// Where the dictionary of merged segments is read (paper §4.9). The second tier always has it.
+/// The tier in which queries read the dictionary of merged segments (paper §4.9). The second tier
+/// always has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DictionaryTier {
-    /// In DRAM, as far as there is room: the newest segments first.
+    /// DRAM, as far as there is room: newest segments first.
     #[default]
     Dram,
-    /// In the second tier, so that DRAM is for fresh segments: a query costs a cache miss a segment that it looks at.
+    /// The second tier, so that DRAM is free for fresh segments. A query then costs a cache miss
+    /// for each segment that it reads.
     Nvm,
 }

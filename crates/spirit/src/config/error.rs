@@ -1,4 +1,4 @@
-//! What can go wrong, for whom, and what to do about it.
+//! Errors of opening and of writing. Their messages say what to do.
 
 use std::error::Error;
 use std::fmt;
@@ -11,84 +11,84 @@ use spirit_index::log::REFERENCE_BYTES_MAX;
 use spirit_mem::{HeapFileError, Medium};
 use spirit_schema::FieldError;
 
-/// Opening an index failed.
+/// The index could not be opened.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The memory cannot be divided or had as asked.
+    /// The memory cannot be divided or reserved with these sizes.
     Memory(GeometryError),
     /// A thread could not be started.
     Thread(std::io::Error),
     /// The index's file could not be made or opened.
     File(HeapFileError),
-    /// The index's file is not one, or not one that this version reads.
+    /// The file is no index, or an index of a version that is not supported.
     Root {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The error.
         why: String,
     },
-    /// Something in an executor's part of the file is not what was stored there.
+    /// A part of an executor's memory in the file does not hold what was stored there.
     Corrupt {
         /// The executor.
         executor: usize,
-        /// What, and where in its part.
+        /// The error, and its place in the executor's part.
         what: Corrupt,
     },
-    /// The medium cannot keep what was asked for.
+    /// The medium cannot give the durability that was asked for.
     Durability {
         /// The file.
         path: PathBuf,
-        /// What it lies on.
+        /// The medium of the file.
         medium: Medium,
     },
-    /// The machine or the file system was started anew while the index was open at level process, on a medium that does not
-    /// outlive that.
+    /// The machine or the file system restarted while the index was open at level process. The
+    /// medium does not survive that.
     Untrusted {
         /// The file.
         path: PathBuf,
     },
-    /// The file is a copy, made while the index was open.
+    /// The file is a copy that was made while the index was open.
     Copied {
         /// The file.
         path: PathBuf,
     },
-    /// The index keeps what was added before an orderly shutdown, and was not shut down so.
+    /// The index is graceful, and was not closed in an orderly way.
     Unclean {
         /// The file.
         path: PathBuf,
     },
-    /// A process that only reads needs an index that is there.
+    /// Only an existing index in a directory can be opened for reading only.
     NothingToRead,
-    /// A process has the index open for writing, and lets none in that reads.
+    /// A process has the index open for writing, and does not answer a process that wants to read.
     NoAnswer {
         /// The socket.
         path: PathBuf,
     },
-    /// The process that writes the index is of another version, or writes another one.
+    /// The process that writes the index is of another version, or writes another index.
     OtherWriter {
         /// The index's file.
         path: PathBuf,
     },
-    /// As many processes as there can be have the index open for reading only.
+    /// The largest number of processes have the index open for reading only.
     TooManyFollowers {
-        /// How many there can be.
+        /// The most processes allowed.
         followers_max: usize,
     },
-    /// What the index holds does not fit in the memory that it is opened with, or a text that its log only refers to cannot be read
-    /// again.
+    /// The log could not be replayed. The memory is too small for it, or a text that it refers to
+    /// cannot be read again.
     Recovery(WriteError),
-    /// An unknown field, or one of another kind.
+    /// A field is unknown, or of another kind.
     Field(FieldError),
     /// A setting is out of its range.
     Setting {
-        /// Which.
+        /// The name of the setting.
         name: &'static str,
-        /// What was asked for.
+        /// The value that was asked for.
         asked: u64,
-        /// The least allowed.
+        /// The least value allowed.
         min: u64,
-        /// The most allowed.
+        /// The largest value allowed.
         max: u64,
     },
 }
@@ -185,15 +185,15 @@ impl Error for OpenError {
     }
 }
 
-/// What helps where the file does not hold what was stored there.
+/// The advice for an index whose file is damaged.
 pub(crate) const REMEDY: &str = "`spirit check` says what else is damaged, and `spirit salvage` saves what is whole, or restore a backup";
 
-/// A document of many was not taken.
+/// A document of a stream was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddAllError {
     /// The number of documents that were added before it.
     pub added: u64,
-    /// Why it was not.
+    /// The reason.
     pub error: WriteError,
 }
 
@@ -209,76 +209,77 @@ impl Error for AddAllError {
     }
 }
 
-/// An operation that changes the index was not done. The index is as it was.
+/// An operation that changes the index failed. Unless a variant says otherwise, the index is
+/// unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The text is longer than a document may be.
+    /// The document's text is too long.
     DocumentTooLong {
-        /// Its bytes.
+        /// The length of the text, in bytes.
         bytes: usize,
-        /// The most allowed.
+        /// The most bytes allowed.
         bytes_max: usize,
     },
     /// The document does not fit in an empty segment.
     DocumentTooLarge {
-        /// A segment's bytes.
+        /// The size of a segment, in bytes.
         segment_bytes: u64,
     },
-    /// A field of the document is unknown, or its value does not fit it.
+    /// A field of the document is unknown, or its value does not fit the field.
     Field(FieldError),
-    /// The key is empty or longer than a key may be.
+    /// The key is empty or too long.
     Key {
-        /// Its bytes.
+        /// The length of the key, in bytes.
         bytes: usize,
     },
     /// A group's documents and offset do not fit into one record of the log.
     GroupTooLarge {
-        /// Bytes of its record.
+        /// The size of the record, in bytes.
         bytes: u64,
-        /// The most allowed.
+        /// The most bytes allowed.
         bytes_max: u64,
     },
     /// A group does not fit in an empty segment.
     GroupBeyondSegment {
-        /// A segment's bytes.
+        /// The size of a segment, in bytes.
         segment_bytes: u64,
     },
-    /// A reference to a text is longer than it may be.
+    /// The reference to a text is too long.
     ReferenceTooLong {
-        /// Its bytes.
+        /// The length of the reference, in bytes.
         bytes: usize,
     },
-    /// A text that the log only refers to could not be read again.
+    /// A text that the log refers to could not be read again.
     Source {
-        /// The reference, as far as it is text.
+        /// The reference; bytes that are not UTF-8 are replaced.
         reference: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// An application's offset is longer than it may be.
+    /// The application's offset is too long.
     OffsetTooLong {
-        /// Its bytes.
+        /// The length of the offset, in bytes.
         bytes: usize,
-        /// The most that leaves room in the log for the longest document.
+        /// The most bytes that leave room in the log for the longest document.
         bytes_max: usize,
     },
-    /// An application's offset is kept only where what is acknowledged survives a crash.
+    /// An offset needs [`Mode::Crash`](crate::Mode::Crash): other indexes do not keep it.
     OffsetNotKept,
-    /// The heap is full, or the disk behind it, and the policy is to refuse rather than to wait or to drop.
+    /// The heap or the disk is full, and the policy is to refuse rather than to wait or to drop.
     HeapFull,
-    /// The key table of an index in memory is full, or a group's own keys fill the part of it that they fall on.
+    /// The key table of an index in memory is full, or a group's own keys fill one part of it.
     KeysFull,
-    /// The disk failed to keep data. The index answers queries and takes nothing more; what it acknowledged is
-    /// there after the next start, and this operation may be.
+    /// The disk failed to keep data. The index answers queries and accepts nothing more. The next
+    /// start has everything that was acknowledged, and possibly this operation.
     SyncFailed,
-    /// The file does not hold what was stored there. The index answers queries whose answers are sure, and takes nothing more;
-    /// this operation may be there after the next start.
+    /// The file does not hold what was stored there. The index answers queries that read no damaged
+    /// part, and accepts nothing more. The next start may have this operation.
     Damaged {
-        /// What is wrong, and where in the executor's part.
+        /// The error, and its place in the executor's part.
         what: Corrupt,
     },
-    /// A stage of the pipeline died; the index answers queries and takes nothing more.
+    /// A stage of the pipeline died. The index answers queries and accepts nothing more.
     Poisoned,
     /// The index was opened for reading only.
     ReadOnly,

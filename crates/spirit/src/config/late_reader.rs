@@ -1,19 +1,19 @@
-//! Readers that memory waits for, and the callback that names them.
+//! Readers that block the reuse of memory, and the callback that reports them.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A reader that keeps memory from being used again, of this process or of another one.
+/// A reader that blocks the reuse of memory, in this process or in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LateReader {
-    /// The number that its process has here; none if it is this one, or has no number here.
+    /// The process id; none for this process, and for one that has no id here.
     pub process: Option<i32>,
-    /// How long memory has waited for it.
+    /// The time for which memory has waited for it.
     pub waited: Duration,
-    /// After how long it is let go of: results that are kept, after a lease; a query of another process that was stopped, after
-    /// three.
+    /// The time after which it is released. Hits that are kept are released after one lease. A
+    /// query of another process that was stopped is released after three.
     pub lease: Duration,
 }
 

@@ -1,32 +1,37 @@
-//! How long documents and offsets may be, by the size of the log: what it has room for, wherever it is at.
+//! Limits of documents and offsets by the size of the log. They hold wherever in its ring the log
+//! is.
 
 use spirit_index::fresh::batch::KEY_BYTES_MAX;
 use spirit_index::log::{HEADER_BYTES, OFFSET_BYTES_MAX, OPERATION_BYTES};
 
-/// Times that the application's offset is logged again between two looks at the room that the log has, at most: a segment may end
-/// before the record that there was room for, and another behind it. What ends with nothing logged since has it already.
+/// The most times that the application's offset is logged again between two checks of the log's
+/// room. One segment may end before the record that the check was for, and another after it. A
+/// segment that ends without new records since already has the offset.
 pub(crate) const KEPT: u64 = 2;
 
-/// The most bytes of text and key that a log of `log_bytes` takes in one document.
+/// Returns the most bytes of text and key in one document, for a log of `log_bytes`.
 pub(crate) fn document_bytes_max(log_bytes: u64) -> u64 {
-    // Half of the log, so that a record and the gap before it fit whatever its place is; less what goes with a document,
-    // and room for the record's header and two more.
+    // Half of the log, so that a record and the gap before it fit at any place. Subtract what is
+    // logged with a document, the record's header, and two more headers.
     (log_bytes / 2).saturating_sub(beside_document(log_bytes) + 3 * HEADER_BYTES)
 }
 
-/// Bytes of a record that has nothing but an offset of `bytes` bytes.
+/// Returns the size in bytes of a record that has only an offset of `bytes` bytes.
 pub(crate) fn kept_bytes(bytes: usize) -> u64 {
     HEADER_BYTES + OPERATION_BYTES + bytes.next_multiple_of(8) as u64
 }
 
-/// Bytes that may be in a record with text and fields of its longest document: what a batch has gathered before, the longest key, and
-/// how long the fields are, with what fills each up.
+/// Returns the most bytes in a record beside text and fields of its longest document. These are the
+/// batch gathered before, the longest key, and the length of the fields, each with its padding.
 fn beside_document(log_bytes: u64) -> u64 {
     log_bytes / 16 + OPERATION_BYTES + KEY_BYTES_MAX as u64 + 4 * 8
 }
 
-/// The longest offset for which a log of `log_bytes` has room in one record with a document of `document_bytes`, wherever it is at: for
-/// the last offset; for the record and the gap before it; for a cancellation; and for what is kept, each with its gap.
+/// Returns the longest offset, in bytes, that fits into one record with a document of
+/// `document_bytes`. None if there is no room.
+///
+/// The log must have room at any place for these: the last offset, the record and the gap before
+/// it, a cancellation, and `KEPT` repeated offsets, each with its gap.
 pub(crate) fn offset_bytes_max(log_bytes: u64, document_bytes: u64) -> Option<usize> {
     let record = HEADER_BYTES + beside_document(log_bytes) + document_bytes;
     let room = log_bytes.checked_sub(2 * record + 2 * HEADER_BYTES)? / (KEPT + 4);

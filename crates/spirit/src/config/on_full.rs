@@ -1,13 +1,14 @@
-//! What happens when there is no room.
+//! The policy for a full heap.
 
-/// What happens when the heap is full.
+/// The policy for a full heap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OnFull {
-    /// The oldest segment is dropped: the index holds the newest documents that fit.
+    /// Drops the oldest segment: the index holds the newest documents that fit.
     DropOldest,
-    /// `add` waits until there is room.
+    /// Makes `add` wait until there is room.
     Wait,
-    /// `add` returns [`WriteError::HeapFull`](crate::WriteError::HeapFull). The default: nothing is lost unless somebody asked for it.
+    /// Makes `add` return [`WriteError::HeapFull`](crate::WriteError::HeapFull). The default: an
+    /// index loses documents only if asked to.
     #[default]
     Refuse,
 }

@@ -1,4 +1,5 @@
-//! How an index is made: every size and policy, with its default. Those of its [second tier](second_tier) are apart.
+//! Sizes and policies of an index, with their defaults. Those of the [second tier](second_tier) are
+//! in a module of their own.
 
 mod second_tier;
 
@@ -29,22 +30,22 @@ use crate::config::source::Source;
 
 pub(crate) use second_tier::name_word;
 
-/// Longest document, in bytes, unless set otherwise.
-pub const DOCUMENT_BYTES_MAX: usize = 1 << 20;
-/// Longest query text, in bytes; a longer one is refused with [`TooLarge::Text`](crate::query::TooLarge::Text).
-pub const QUERY_BYTES_MAX: usize = 1 << 20;
-/// Executors in one index.
+/// See [`Document::BYTES_MAX`](crate::Document::BYTES_MAX).
+pub(crate) const DOCUMENT_BYTES_MAX: usize = 1 << 20;
+/// See [`Searcher::QUERY_BYTES_MAX`](crate::Searcher::QUERY_BYTES_MAX).
+pub(crate) const QUERY_BYTES_MAX: usize = 1 << 20;
+/// The most executors in one index.
 pub(crate) const EXECUTORS_MAX: usize = 64;
-/// Texts of a group, in bytes, at most.
+/// The default of the most bytes of text in a group.
 pub(crate) const GROUP_BYTES: u64 = 256 << 10;
 
-/// The settings of a [builder](crate::Builder), and the defaults of the rest.
+/// The settings of a [builder](crate::Builder); the defaults for those that were not set.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) dram_bytes: u64,
-    /// Whether somebody said how much.
+    /// True if the caller set `dram_bytes`.
     pub(crate) is_dram_given: bool,
-    /// True once they are those of an index that is there.
+    /// True once these are the settings of an existing index.
     pub(crate) is_there: bool,
     pub(crate) segment_bytes: Option<u64>,
     pub(crate) executors: usize,
@@ -53,7 +54,7 @@ pub(crate) struct Options {
     pub(crate) analyzer: Analyzer,
     pub(crate) positions: bool,
     pub(crate) store: bool,
-    /// Without a kind: text, as the index's analyzer cuts it.
+    /// The names and kinds of fields. No kind means text, with the index's analyzer.
     pub(crate) fields: Vec<(String, Option<FieldKind>)>,
     pub(crate) strict: bool,
     pub(crate) postings: Option<Postings>,
@@ -65,7 +66,7 @@ pub(crate) struct Options {
     pub(crate) vectors: Level,
     pub(crate) directory: Option<PathBuf>,
     pub(crate) read_only: bool,
-    /// Nothing is ever stored in the file: what is, stays in this process.
+    /// True if stores to the file stay in this process.
     pub(crate) private: bool,
     pub(crate) mode: Mode,
     pub(crate) durability: Durability,
@@ -134,14 +135,15 @@ impl Default for Options {
     }
 }
 
-/// Divisors of an executor's DRAM that give the default segment size. The first size that fits the heap is taken.
+/// Divisors of an executor's DRAM that give the default segment size. The first size that fits the
+/// heap is taken.
 const SEGMENT_SHARES: RangeInclusive<u64> = 16..=32;
 const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
-/// Between a tenth of a second and a hundred years.
+/// The bounds of `retain`, in milliseconds: a tenth of a second, and a hundred years.
 const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
 impl Options {
-    /// The fields, as set.
+    /// Iterates over the names and kinds of the fields, as set.
     pub(crate) fn fields(&self) -> impl Iterator<Item = (&str, FieldKind)> {
         let text = FieldKind::Text(self.analyzer);
         self.fields.iter().map(move |(name, kind)| (&**name, kind.unwrap_or(text)))
@@ -180,7 +182,7 @@ impl Options {
         Ok(())
     }
 
-    /// Before it is made use of: sums of larger sizes overflow.
+    /// Checks the segment size before any use of it: sums of larger sizes overflow.
     fn check_segment(&self) -> Result<(), OpenError> {
         match self.segment_bytes {
             Some(asked) if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&asked) => {
@@ -190,7 +192,7 @@ impl Options {
         }
     }
 
-    /// The size of a segment in bytes, as set or by default.
+    /// Returns the size of a segment in bytes, as set or by default.
     pub(crate) fn segment(&self) -> u64 {
         let asked = self.segment_bytes.unwrap_or_else(|| self.default_segment());
         asked.min(SEGMENT_BYTES_MAX + 1)
@@ -204,15 +206,16 @@ impl Options {
             let options = Options { segment_bytes: Some(of(*share)), ..self.clone() };
             !matches!(options.geometry(), Err(GeometryError::HeapTooSmall { .. }))
         };
-        // If none fits, `check` names the least DRAM for the smallest segment.
+        // If no size fits, `check` names the least DRAM for the smallest segment.
         of(SEGMENT_SHARES.clone().find(fits).unwrap_or(*SEGMENT_SHARES.end()))
     }
 
-    /// Settings of each executor's memory.
+    /// Returns the settings of each executor's memory.
     pub(crate) fn memory(&self) -> spirit_index::ground::geometry::Settings {
         let dram_bytes = self.dram_bytes / self.executors as u64;
         let segment_bytes = self.segment();
-        // A tail block is at most a thousandth of a small segment, so that few terms do not fill it.
+        // A tail block takes at most a thousandth of a small segment, so that few terms do not fill
+        // it.
         let doublings = (segment_bytes >> 15).clamp(1, 128).ilog2();
         let blocks = if self.fixed_blocks {
             Blocks::Fixed { units: 4 }

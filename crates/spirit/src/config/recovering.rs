@@ -1,46 +1,47 @@
-//! How far a start is, and what it did: for anyone who waits for it, and for anyone who asks afterwards.
+//! Progress and report of a start.
 
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A start under way: an executor ingests again what no segment has.
+/// The progress of a start. An executor replays the operations of its log that no segment has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovering {
-    /// The executor; those before it are done.
+    /// The number of the current executor. Those before it are done.
     pub executor: usize,
-    /// How many there are.
+    /// The number of executors.
     pub executors: usize,
-    /// Bytes of its log that were ingested.
+    /// The number of bytes of this executor's log that were replayed.
     pub done: u64,
-    /// Bytes of its log.
+    /// The number of bytes in this executor's log to replay.
     pub bytes: u64,
 }
 
 impl Recovering {
-    /// How much of the whole start is done, in percent.
+    /// Returns the progress of the whole start, in percent.
     pub fn percent(&self) -> u8 {
         let part = self.done as f64 / self.bytes.max(1) as f64;
         ((self.executor as f64 + part) * 100.0 / self.executors.max(1) as f64) as u8
     }
 }
 
-/// What a start found, and did.
+/// The report of a start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StartReport {
-    /// Segments in the second tier.
+    /// The number of segments in the second tier.
     pub segments: u64,
-    /// Operations in the log that no segment had, and that were done again.
+    /// The number of operations in the log that no segment had, and that were replayed.
     pub replayed: u64,
-    /// Bytes of the log that were read for it.
+    /// The number of bytes of the log that were read for that.
     pub log_bytes: u64,
-    /// Documents that retention had dropped before, or that had become too old to be found.
+    /// The number of documents that retention had dropped, or that had become too old to be found.
     pub expired: u64,
-    /// Bytes of DRAM beyond the option: the replayed log needs them, on a full disk or for a large document.
+    /// The bytes of DRAM beyond [`dram_bytes`](crate::Builder::dram_bytes) that the replay needed:
+    /// on a full disk, or for a large document.
     pub dram_beyond: u64,
-    /// How long all of it took, until documents could be added.
+    /// The time until documents could be added.
     pub time: Duration,
 }
 

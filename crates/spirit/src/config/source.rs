@@ -1,4 +1,4 @@
-//! Where the texts of documents can be read again that the log only refers to.
+//! The source of texts that the log only refers to.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::config::error::WriteError;
 
 type Read = dyn Fn(&[u8]) -> std::io::Result<String> + Send + Sync;
 
-/// The application's own way to read them.
+/// The application's function that reads a text.
 #[derive(Clone)]
 pub(crate) struct Source(Arc<Read>);
 
@@ -20,7 +20,7 @@ impl Source {
         Source(Arc::new(read))
     }
 
-    /// The text that was referred to.
+    /// Reads a text again, and checks that it is the one referred to.
     pub(crate) fn read(
         source: Option<&Source>,
         reference: Reference<'_>,

@@ -1,7 +1,7 @@
-//! The door for documents that are added one by one or as a stream.
+//! Adding documents, one by one or as a stream.
 //!
-//! A document's fields are encoded against the schema, which may grow, before an executor is asked for. Its key decides the
-//! executor, or else the number that is drawn for it.
+//! A document's fields are encoded with the schema, which may grow, before an executor is chosen.
+//! The key decides the executor, or else the number that is drawn for the document.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,7 +15,7 @@ use crate::write::contents::{Called, Contents};
 use crate::write::ingest::{Committed, Ingester};
 
 impl Engine {
-    /// Adds a document, under its own key or an automatic one. Returns its number.
+    /// Adds a document, with its own key or an automatic one. Returns its number.
     pub(crate) fn add(&self, document: &Document<'_>) -> Result<u64, WriteError> {
         let fields = self.encode(document)?;
         let contents = contents(document, &fields);
@@ -26,8 +26,10 @@ impl Engine {
         }
     }
 
-    /// Adds under an automatic key if there are several executors: the number decides which. Within an executor automatic keys
-    /// must ascend with the rows, so the roles are taken in the order of the numbers; the ingestion itself goes on side by side.
+    /// Adds a document with an automatic key to one of several executors, chosen by the number.
+    ///
+    /// Within an executor, automatic keys must ascend with the rows. So threads take the roles in
+    /// the order of the numbers. The ingestion itself runs in parallel.
     fn add_numbered(&self, contents: Contents<'_>) -> Result<u64, WriteError> {
         let admission = self.admission();
         let number = self.numbers.documents.fetch_add(1, Relaxed);
@@ -40,7 +42,8 @@ impl Engine {
         result.map(|()| number)
     }
 
-    /// Adds documents in order. With one executor they are committed in batches, so that their cache misses overlap.
+    /// Adds documents in order. With one executor they are committed in batches, so that their
+    /// cache misses overlap.
     pub(crate) fn add_all<'d>(
         &self,
         mut documents: impl Iterator<Item = Document<'d>>,
@@ -75,7 +78,7 @@ impl Engine {
         collected.map(|_| ())
     }
 
-    /// Collects documents until the batch is full. Returns whether there may be more of them.
+    /// Collects documents until the batch is full. True if there may be more of them.
     #[inline]
     fn collect<'d>(
         &self,
@@ -91,8 +94,8 @@ impl Engine {
         Ok(true)
     }
 
-    /// Returns the values of a document's fields, encoded. A document that is too long is refused here, so that no number is
-    /// drawn for it.
+    /// Encodes the values of a document's fields. A document that is too long is refused here,
+    /// before a number is drawn for it.
     #[inline]
     pub(crate) fn encode(&self, document: &Document<'_>) -> Result<Vec<u8>, WriteError> {
         self.check_length(document.text.len())?;
@@ -109,7 +112,7 @@ impl Engine {
         self.check_length(document.text.len() + fields.len()).map(|()| fields)
     }
 
-    /// Refuses a document of this many bytes if that is too long.
+    /// Returns an error if a document of this many bytes is too long.
     fn check_length(&self, bytes: usize) -> Result<(), WriteError> {
         let bytes_max = self.options.document_bytes_max;
         if bytes > bytes_max {
@@ -120,7 +123,7 @@ impl Engine {
     }
 }
 
-/// The contents of a document whose fields are encoded.
+/// Returns the contents of a document with encoded fields.
 #[inline]
 pub(crate) fn contents<'d>(document: &Document<'d>, fields: &'d [u8]) -> Contents<'d> {
     Contents { text: document.text, fields, place: document.place }

@@ -1,4 +1,5 @@
-//! One executor: a pipeline with its memory. Ingest is a role that calling threads take; flush is a thread.
+//! Executors: each is a pipeline with its memory. Calling threads take the ingest role; flush is a
+//! thread.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -31,10 +32,11 @@ use crate::write::ingest::Ingester;
 use crate::write::task::Task;
 use crate::write::waiting::Waiting;
 
-/// Bytes of log from which on another thread takes pages ahead of the replay (experiment `restart`).
+/// The bytes of log from which another thread takes pages ahead of the replay (experiment
+/// `restart`).
 const PAGES_AHEAD: u64 = 256 << 10;
 
-/// Segments that wait between ingest and flush.
+/// The most segments that wait between ingest and flush.
 const QUEUE: usize = 1;
 
 pub(crate) struct Executor {
@@ -54,12 +56,12 @@ pub(crate) struct Common<'a> {
     pub(crate) retention: Option<&'a Retention>,
 }
 
-/// Where an executor's memory lies.
+/// The place of an executor's memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
-    /// Its second tier, if it has one.
+    /// The file of its second tier, if it has one.
     pub(crate) store: Option<&'a Store>,
-    /// Its DRAM, if other processes can map it.
+    /// The memory of its DRAM, if other processes can map it.
     pub(crate) live: Option<&'a Live>,
 }
 
@@ -130,21 +132,22 @@ impl Executor {
         };
         let report = report.map_err(OpenError::Recovery)?;
         drop(role);
-        // No task: a queue that is full may stay so for as long as the disk is, and a start does not wait for that.
+        // Not a task: a full queue may stay full for as long as the disk does, and a start must not
+        // wait for that.
         executor.shared.note_replayed();
         Ok((executor, report))
     }
 
-    /// Brings to the second tier what a start should not have to do again. The index closes.
+    /// Engraves and merges for the closing index, so that the next start need not.
     pub(crate) fn close(&self, options: &Options) -> Result<(), WriteError> {
         match self.engrave_all(options).and_then(|()| self.merge_all()) {
-            // What finds no room in segments is in the log.
+            // The log has everything that found no room in segments.
             Err(WriteError::HeapFull) if options.is_logged() => Ok(()),
             ended => ended,
         }
     }
 
-    /// Engraves what is in DRAM, unless the log has it and it is little.
+    /// Engraves the segments in DRAM, unless the log has them and is short.
     fn engrave_all(&self, options: &Options) -> Result<(), WriteError> {
         let mut role = self.role()?;
         if options.mode == Mode::Crash && role.log_bytes() <= LOG_BYTES_LEFT {
@@ -156,7 +159,7 @@ impl Executor {
             if self.shared.is_poisoned() {
                 return Err(self.shared.refusal());
             }
-            // A stage that is at work does it anyway.
+            // A stage that is at work engraves anyway.
             let _ = self.tasks.try_send(Task::EngraveAll);
             self.settle();
             if self.shared.is_stuck() && self.shared.on_full != OnFull::DropOldest {
@@ -166,8 +169,8 @@ impl Executor {
         Ok(())
     }
 
-    /// Waits until all segments that are engraved are merged, if there is room: what is not merged now the next start merges, though
-    /// nothing else may change then. Who engraved none leaves it to that, and is not kept waiting.
+    /// Waits until all engraved segments are merged, if there is room. Segments left unmerged are
+    /// merged at the next start. If nothing was engraved in this session, returns at once.
     fn merge_all(&self) -> Result<(), WriteError> {
         let memory = &self.shared.memory;
         let none = self.shared.engraved().count.load(Relaxed) == 0;
@@ -179,7 +182,7 @@ impl Executor {
         if self.shared.is_poisoned() { Err(self.shared.refusal()) } else { Ok(()) }
     }
 
-    /// Takes the ingest role, waiting for its holder.
+    /// Takes the ingest role, and waits for its holder.
     pub(crate) fn role(&self) -> Result<MutexGuard<'_, Ingester>, WriteError> {
         if self.shared.is_poisoned() {
             return Err(self.shared.refusal());
@@ -190,7 +193,8 @@ impl Executor {
         })
     }
 
-    /// Adds one document, and says its number: at once if the role is free, else together with others that wait.
+    /// Adds one document, and returns its number. It is added at once if the role is free, else
+    /// together with others that wait.
     pub(crate) fn add(&self, key: Option<&str>, contents: Contents<'_>) -> Result<u64, WriteError> {
         if self.shared.is_poisoned() {
             return Err(self.shared.refusal());
@@ -202,12 +206,12 @@ impl Executor {
         added
     }
 
-    /// Ingests what other threads left while the caller has the role.
+    /// Ingests the documents that other threads left while the caller had the role.
     pub(crate) fn serve(&self, role: &mut Ingester) {
         self.waiting.serve(role);
     }
 
-    /// Hands the segment being filled to the flush stage, if there is anything in it.
+    /// Hands the segment being filled to the flush stage, unless it is empty.
     pub(crate) fn flush(&self) -> Result<(), WriteError> {
         self.role()?.end_segment()
     }
@@ -218,7 +222,7 @@ impl Executor {
         self.shared.has_waited_in_vain() && is_under_way()
     }
 
-    /// Waits until all segments that are full have been flushed, or wait for room themselves.
+    /// Waits until all full segments are flushed, or wait for room themselves.
     pub(crate) fn settle(&self) {
         let (done, wait) = sync_channel(1);
         if !self.ask(Task::Report(done)) {
@@ -231,7 +235,7 @@ impl Executor {
         }
     }
 
-    /// Asks the flush stage for something; says whether it may still do it.
+    /// Sends a task to the flush stage. False if the stage is stuck or poisoned.
     fn ask(&self, mut task: Task) -> bool {
         while let Err(TrySendError::Full(again)) = self.tasks.try_send(task) {
             if self.shared.is_stuck() || self.shared.is_poisoned() {
@@ -243,7 +247,7 @@ impl Executor {
         true
     }
 
-    /// Notes in the second tier where its contents end. Nothing is stored any more.
+    /// Writes to the second tier where log and segments end. Nothing is stored afterwards.
     pub(crate) fn seal(&self, store: &Store, options: &Options) -> Result<(), WriteError> {
         let memory = &self.shared.memory;
         let Some(nvm) = memory.nvm() else { return Ok(()) };
@@ -251,18 +255,19 @@ impl Executor {
         sealed.map_err(|what| WriteError::Damaged { what })
     }
 
-    /// Ends the flush stage. From now on nothing is stored.
+    /// Ends the flush stage. Nothing is stored afterwards.
     pub(crate) fn stop(&mut self) {
         self.shared.close();
         if let Some(flusher) = self.flusher.take() {
             let _ = self.tasks.send(Task::Stop);
-            // A stage that panicked has poisoned the index and printed why.
+            // A stage that panicked has poisoned the index and printed the reason.
             let _ = flusher.join();
         }
     }
 }
 
-/// Runs `work`, which replays a log of `bytes` bytes, while another thread takes the pages that it will store to.
+/// Runs `work`, which replays a log of `bytes` bytes. Another thread takes the pages that it will
+/// store to.
 fn with_pages_ahead<T>(shared: &Shared, bytes: u64, work: impl FnOnce() -> T) -> T {
     let wanted = AtomicBool::new(true);
     std::thread::scope(|scope| {

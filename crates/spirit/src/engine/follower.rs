@@ -1,12 +1,14 @@
-//! Reading an index that another process may be writing, from its memory: what it has acknowledged is found by the next query.
+//! Followers: processes that read an index from the memory of the process that writes it. The next
+//! query finds all that the writer has acknowledged.
 //!
-//! A process that only reads asks for the writer at the [socket](spirit_mem::rendezvous) in the directory, maps its memory and
-//! has a group of its reader slots. If there is no writer it makes a copy of its own: the file mapped so that what is stored
-//! stays in this process, and the log ingested into memory of this process, by the same code as a start. It changes nothing, locks
-//! nothing, and needs no permission but to read.
+//! A process that only reads calls the writer at the [socket](spirit_mem::rendezvous) in the
+//! directory. It maps the writer's memory, and gets a group of its reader slots. Without a writer,
+//! it makes a private copy. It maps the file so that stores stay in this process, and replays the
+//! log into its own memory, by the code of a start. It changes nothing, locks nothing, and needs
+//! only read permission.
 //!
-//! Each query ends with a look at the root ([`View::is_outdated`]). If a writer has started since, the answer is given up, and
-//! asked for anew of that writer.
+//! Each query ends with a look at the root ([`View::is_outdated`]). If a writer has started since,
+//! the answer is dropped, and the query asks that writer's memory.
 
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -36,36 +38,38 @@ use crate::storage::shared::{Numbers, Shared};
 use crate::storage::trust;
 use crate::storage::view::{Followed, Source, View};
 
-/// Readers in a process that reads a writer's memory; one slot of its group is for statistics.
+/// The most readers in a process that reads a writer's memory. One slot of its group is for
+/// statistics.
 pub(crate) const READERS_MAX: usize = GROUP_SLOTS - 1;
-/// How long a writer that is about to serve, or to end, is waited for, and how often it is looked for.
+/// The longest wait for a writer that is about to serve or to end, and the time between two looks
+/// for it.
 const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(2);
 
 /// The state of a process that only reads.
 pub(crate) struct Follower {
     directory: PathBuf,
-    /// As it was asked for.
+    /// The options as given.
     asked: Options,
     current: Mutex<Arc<View>>,
 }
 
 impl Follower {
-    /// Opens the index in `directory`; `options` then says what the index says.
+    /// Opens the index in `directory`, and updates `options` to the index's settings.
     pub(crate) fn open(directory: &Path, options: &mut Options) -> Result<Follower, OpenError> {
-        // Asking adds no field.
+        // Reading adds no field.
         options.fields.clear();
         let asked = options.clone();
         let view = Arc::new(find(directory, options)?);
         Ok(Follower { directory: directory.into(), asked, current: Mutex::new(view) })
     }
 
-    /// The current view.
+    /// Returns the current view.
     pub(crate) fn view(&self) -> Arc<View> {
         self.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The view of the writer that made `outdated` out of date.
+    /// Returns the view of the writer that made `outdated` out of date.
     pub(crate) fn view_after(&self, outdated: &Arc<View>) -> Result<Arc<View>, OpenError> {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         // Another reader may have been faster.
@@ -76,7 +80,8 @@ impl Follower {
     }
 }
 
-/// The writer's memory, or a copy of what the file holds.
+/// Finds a view: the writer's memory, or a private copy of the file. The loop ends after
+/// `PATIENCE`.
 fn find(directory: &Path, options: &mut Options) -> Result<View, OpenError> {
     let path = directory.join("heap");
     let asked = options.clone();
@@ -91,20 +96,20 @@ fn find(directory: &Path, options: &mut Options) -> Result<View, OpenError> {
         };
         match found {
             Some(view) => return Ok(view),
-            // It has just ended, or is about to let us in.
+            // The writer has just ended, or is about to serve.
             None if begun.elapsed() < PATIENCE => std::thread::sleep(LOOK),
             None => return Err(OpenError::NoAnswer { path: directory.join("live") }),
         }
     }
 }
 
-/// An error of the system about the socket in `directory`.
+/// Returns an error of the system at the socket in `directory`.
 fn failed(directory: &Path, action: &'static str) -> impl Fn(std::io::Error) -> OpenError + use<> {
     let path = directory.join("live");
     move |reason| OpenError::File(HeapFileError::System { path: path.clone(), action, reason })
 }
 
-/// The memory of the process that writes; none if it has ended.
+/// Maps the memory of the process that writes; none if it has ended.
 fn of_writer(
     file: HeapFile,
     writer: UnixStream,
@@ -163,19 +168,20 @@ fn of_writer(
     Ok(Some(View::new(parts, pins, fields, stats_pin, Some(followed))))
 }
 
-/// A copy of what the file holds, which nobody writes; none if a writer has come meanwhile.
+/// Makes a private copy of a file without a writer; none if a writer has come meanwhile.
 fn of_file(
     file: &HeapFile,
     asked: &Options,
     options: &mut Options,
 ) -> Result<Option<View>, OpenError> {
     let (roots, starts) = looked_at(file)?;
-    // Engraving here only moves bytes within this process's memory: do it only if DRAM runs short.
+    // Engraving here only moves bytes within this process's memory, so it waits until DRAM runs
+    // short.
     let asked = Options { engrave: EngravePolicy::Lazy, ..asked.clone() };
     let opened = Engine::open(Options { read_only: false, private: true, ..asked });
     let has_changed = || root::starts(&roots) != starts;
     let engine = match opened {
-        // It may be a writer's doing.
+        // A writer that came meanwhile may be the reason.
         Err(_) if has_changed() => return Ok(None),
         opened => opened?,
     };
@@ -193,7 +199,7 @@ fn of_file(
 
 /// Maps the root and loads its start numbers, before anything else is read.
 fn looked_at(file: &HeapFile) -> Result<(Region, [u64; 2]), OpenError> {
-    // Before the file is mapped: one that is too short for a root is refused.
+    // Before the file is mapped: a file that is too short for a root is refused.
     trust::find_root(file, &mut Options::default())?;
     let roots = trust::root_region(file)?;
     let starts = root::starts(&roots);

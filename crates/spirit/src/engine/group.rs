@@ -1,13 +1,15 @@
-//! Groups: documents and the application's offset, all of them or none, whatever executors the documents go to.
+//! Groups: documents and the application's offset, all of them or none, in any executors.
 //!
-//! Anyone who adds a group holds the ingest roles of all executors. Each executor's part is placed: rows and keys, which nobody sees and
-//! which can be taken back. Then the parts are logged, that of the first executor last, and with it the offset: that this record is
-//! durable is what makes the group be there. Then the parts kill what they replace and become visible.
+//! A thread that adds a group holds the ingest roles of all executors. First, each executor's part
+//! is placed: rows and keys that no query sees yet and that can be taken back. Then the parts are
+//! logged. The first executor's is the last, and has the offset. The group exists once this record
+//! is durable. Then the parts kill the documents that they replace, and become visible.
 //!
-//! A start that finds a part in a log looks whether the first executor's log has its number, which is one past the group's last
-//! sequence number, or a higher one. If not, the part is its log's last record, since its executor's role was held; it is
-//! refused as if it had found no room, and that is logged before anything else is. So there is one acknowledged prefix over all
-//! executors: the last offset, and all that came before it.
+//! A start that finds a part in a log checks the first executor's log for the group's number, or a
+//! higher one. The number is one past the group's last sequence number. If it is missing, the part
+//! is its log's last record, since its executor's role was held. It is refused as if it had found
+//! no room. The refusal is logged before anything else. So all executors have one acknowledged
+//! prefix: the last offset, and everything before it.
 
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering::Relaxed;
@@ -45,22 +47,24 @@ impl Engine {
         added
     }
 
-    /// Returns the offset of the last [batch](Self::write) that had one, in this process or before.
+    /// Returns the offset of the last [batch](Self::write) that had one, in this process or before;
+    /// none if no batch had one.
     pub(crate) fn offset(&self) -> Result<Option<Vec<u8>>, WriteError> {
         let role = self.executors[0].role()?;
         Ok(role.offset().filter(|offset| !offset.is_empty()).map(Vec::from))
     }
 }
 
-/// A group on its way.
+/// A group being added.
 struct Group<'i> {
     engine: &'i Engine,
-    /// Those of all executors.
+    /// The ingest roles of all executors.
     roles: Vec<MutexGuard<'i, Ingester>>,
 }
 
 impl<'i> Group<'i> {
-    /// Takes the roles, in the order of the executors as all who take several do; numbers that were drawn before are through then.
+    /// Takes the roles in the order of the executors, like every thread that takes several.
+    /// Documents with numbers drawn before are ingested by then.
     fn begin(engine: &'i Engine) -> Result<Group<'i>, WriteError> {
         let _admission = engine.admission();
         let roles = engine.executors.iter().map(|executor| executor.role());
@@ -72,7 +76,8 @@ impl<'i> Group<'i> {
         documents: &[(Option<&str>, Contents<'_>)],
         offset: Option<&[u8]>,
     ) -> Result<(), WriteError> {
-        // The record that has the offset is what makes the group be there, so a group without one repeats the last one.
+        // The record with the offset makes the group exist. So a group without an offset repeats
+        // the last one.
         let offset = match offset {
             Some(offset) => offset.to_vec(),
             None => self.roles[0].offset().unwrap_or_default().to_vec(),
@@ -88,7 +93,7 @@ impl<'i> Group<'i> {
         added
     }
 
-    /// Each document goes to the executor of its key, or of its number.
+    /// Collects each document for the executor of its key, or of its number.
     fn collect(
         &mut self,
         documents: &[(Option<&str>, Contents<'_>)],
@@ -104,9 +109,9 @@ impl<'i> Group<'i> {
         Ok(())
     }
 
-    /// Writes what was collected; `documents` is one past the highest number among them.
+    /// Writes the collected documents. `documents` is one past the highest number among them.
     fn write(&mut self, count: u64, documents: u64, offset: &[u8]) -> Result<(), WriteError> {
-        // The first executor's part is the last, and is there if it has no documents.
+        // The first executor's part is logged last, and exists even without documents.
         let mark = u64::from(self.roles[0].collected() == 0);
         let mut sequence = self.engine.numbers.sequence.fetch_add(count + mark, Relaxed);
         let number = sequence + count + mark;
@@ -142,7 +147,7 @@ impl<'i> Group<'i> {
         }
     }
 
-    /// Ingests what other threads left meanwhile.
+    /// Ingests the documents that other threads left meanwhile.
     fn end(mut self) {
         for (executor, role) in self.engine.executors.iter().zip(&mut self.roles) {
             role.clear();

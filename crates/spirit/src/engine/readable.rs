@@ -1,4 +1,4 @@
-//! What readers need of an index, whether this process writes it or follows another one.
+//! The readable side of an index, which this process writes or follows.
 
 use std::sync::Arc;
 
@@ -10,27 +10,27 @@ use crate::config::error::OpenError;
 use crate::config::options::{Options, QUERY_BYTES_MAX};
 use crate::storage::view::View;
 
-/// An index for those who only read. It outlives the index: readers share it.
+/// An index for readers. They share it, so it outlives the index.
 pub(crate) struct Readable {
     pub(crate) options: Options,
     views: Views,
 }
 
-/// Where the current view is.
+/// The source of the current view.
 enum Views {
-    /// The only one there is.
+    /// The only view of an index that this process writes.
     Written(Arc<View>),
-    /// The follower's: another one after each start of a writer.
+    /// A follower, with a new view after each start of a writer.
     Followed(Box<Follower>),
 }
 
 impl Readable {
-    /// The index that `engine` writes.
+    /// Returns the readable side of the index that `engine` writes.
     pub(crate) fn written(engine: &Engine) -> Readable {
         Readable { options: engine.options.clone(), views: Views::Written(engine.view.clone()) }
     }
 
-    /// The index that `follower` follows.
+    /// Returns the readable side of the index that `follower` follows.
     pub(crate) fn followed(follower: Follower, options: Options) -> Readable {
         Readable { options, views: Views::Followed(Box::new(follower)) }
     }
@@ -51,7 +51,7 @@ impl Readable {
         }
     }
 
-    /// Returns a parser of queries, for the fields that there are now.
+    /// Returns a parser of queries for the current fields.
     pub(crate) fn parser(&self, operator: Operator) -> Parser {
         let schema = self.view().fields.current();
         let parser = Parser::new(schema, QUERY_BYTES_MAX, operator);

@@ -9,35 +9,35 @@ use crate::config::durability::{Durability, Mode};
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
 
-/// The settings of an open index: those that it was made with, if it was there.
+/// The settings of an open index. For an existing index, most are the ones that it was made with.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// What survives.
+    /// The events that operations survive.
     pub mode: Mode,
-    /// What an acknowledged operation survives in [`Mode::Crash`].
+    /// The kind of crash that acknowledged operations survive in [`Mode::Crash`].
     pub durability: Durability,
-    /// Pipelines that run in parallel.
+    /// The number of pipelines that run in parallel.
     pub executors: usize,
-    /// DRAM, in bytes.
+    /// The DRAM, in bytes.
     pub dram_bytes: u64,
-    /// Size of a fresh segment, in bytes.
+    /// The size of a fresh segment, in bytes.
     pub segment_bytes: u64,
-    /// Size of the second tier, in bytes.
+    /// The size of the second tier, in bytes.
     pub nvm_bytes: u64,
-    /// How text becomes terms.
+    /// The analyzer, which turns text into terms.
     pub analyzer: Analyzer,
     /// True if the positions of tokens are kept.
     pub positions: bool,
     /// True if documents are stored.
     pub store: bool,
-    /// How posting lists are stored in the second tier.
+    /// The format of posting lists in the second tier.
     pub postings: Postings,
     /// True if documents with unknown fields are refused.
     pub strict: bool,
-    /// What happens when the heap is full.
+    /// The policy for a full heap.
     pub on_full: OnFull,
-    /// How long documents are kept, if that is limited.
+    /// The time for which documents are kept; none if unlimited.
     pub retain: Option<Duration>,
 }
 

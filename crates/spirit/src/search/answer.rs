@@ -1,4 +1,4 @@
-//! How a question is answered: each executor's part is evaluated, and what the parts find is merged.
+//! Answers: each executor's part is evaluated, and the results are merged.
 
 use std::cmp::Reverse;
 
@@ -50,7 +50,8 @@ pub(crate) fn total(ask: Ask<'_>, lent: Lent<'_>, up_to: u64) -> Result<Total, S
     })
 }
 
-/// Finds the first hits in the order of `search`, which stay readable; and counts matches if the search asks for it.
+/// Finds the first hits in the order of `search`, and holds their memory. Counts matches if the
+/// search asks for it.
 #[inline(always)]
 pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<(), SearchError> {
     let Lent { seat, memory } = lent;
@@ -72,7 +73,7 @@ pub(crate) fn check_parameters(parameters: Parameters) -> Result<(), SearchError
     if parameters.are_sound() { Ok(()) } else { Err(SearchError::Parameters) }
 }
 
-/// Returns the ranking of `search`. An error if its cursor was made by another one.
+/// Returns the ranking of `search`; an error if its cursor is another search's.
 fn ranking(ask: Ask<'_>, search: &Search, parameters: Parameters) -> Result<Ranking, SearchError> {
     check_parameters(parameters)?;
     let after = search.after.as_ref().map(|cursor| ranked(cursor, ask.query)).transpose()?;
@@ -101,7 +102,7 @@ fn newest(
         spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
         let found = hits.len() - before;
         match &mut tally {
-            // All that match.
+            // All matches of this part are among the hits.
             Some(tally) if found < search.k && settings.before.is_none() => {
                 tally.add_found(found as u64);
             }
@@ -121,7 +122,7 @@ fn newest(
     Ok(())
 }
 
-/// Returns the place of a cursor of the best hits. An error if the cursor is another query's.
+/// Returns the ranked place of a cursor; an error if the cursor is another query's.
 pub(crate) fn ranked<'c>(
     cursor: &'c Cursor,
     query: &Query,
@@ -132,7 +133,7 @@ pub(crate) fn ranked<'c>(
     }
 }
 
-/// Counts what scores are computed from. After a cursor these are the first page's counts.
+/// Counts documents and terms for scores. After a cursor, these are the first page's counts.
 pub(crate) fn count_terms<'v>(
     query: &Query,
     after: Option<&RankedCursor>,
@@ -148,7 +149,7 @@ pub(crate) fn count_terms<'v>(
     }
 }
 
-/// Finds the best.
+/// Finds the best hits by relevance.
 fn best(
     ask: Ask<'_>,
     view: &View,
@@ -156,7 +157,8 @@ fn best(
     by: Ranking,
     memory: &mut Memory,
 ) -> Result<(), SearchError> {
-    // Taken before the snapshots: later documents may be in this page, and are in no other.
+    // The order matters: a document that comes after `now` may be in this page, and is in no later
+    // page.
     let now = view.sequence();
     let Memory { scratch, hits, snapshots, counts, top, scored, .. } = memory;
     let (query, settings) = (ask.query, ask.settings_of(search));

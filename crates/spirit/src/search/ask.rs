@@ -1,4 +1,4 @@
-//! What is asked, and what the answer is worked out in.
+//! A question, and the memory that answers it.
 
 use spirit_query::{Query, Settings};
 use spirit_schema::Schema;
@@ -8,7 +8,7 @@ use crate::search::memory::Memory;
 use crate::search::request::{Limits, Search};
 use crate::search::seat::Seat;
 
-/// A question: a query of an index, and what it may cost.
+/// A question: a query of an index, and its limits.
 #[derive(Clone, Copy)]
 pub(crate) struct Ask<'r> {
     pub(crate) index: &'r Readable,
@@ -18,7 +18,7 @@ pub(crate) struct Ask<'r> {
     pub(crate) limits: &'r Limits,
 }
 
-/// What a reader lends to one question.
+/// The seat and the memory that a reader lends to one question.
 pub(crate) struct Lent<'r> {
     pub(crate) seat: &'r mut Seat,
     pub(crate) memory: &'r mut Memory,
@@ -31,7 +31,7 @@ impl<'r> Ask<'r> {
         Settings { level, limits, ..Settings::default() }
     }
 
-    /// Returns those of `search`.
+    /// Returns the settings of an evaluation of `search` that begins now.
     pub(crate) fn settings_of(&self, search: &Search) -> Settings<'r> {
         let Search { algorithm, windows, .. } = *search;
         let before = search.after.as_ref().map(|cursor| cursor.limit);

@@ -1,4 +1,4 @@
-//! A place in the order of hits.
+//! Cursors: places in the order of hits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,18 +9,20 @@ use spirit_schema::FieldId;
 
 use crate::search::error::SearchError;
 
-/// A place in the order of hits, to go on from: good for the query and the order that it came from, and refused by others
-/// with [`SearchError::Cursor`]. One of the newest hits is a place in the stream, and good for any query. It writes itself as a short text,
-/// and is read back from it, also by another process.
+/// A place in the order of hits, at which the next page begins.
+///
+/// It fits the query and the order that it came from; others fail with [`SearchError::Cursor`]. A
+/// cursor of the newest hits is a place in the stream, and fits any query. Its `Display` is a short
+/// text. `FromStr` reads that again, in another process too.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cursor {
-    /// Only documents with lower sequence numbers: of the newest hits, those behind the last one; of others, those that were
-    /// there when the first page was asked for.
+    /// The exclusive upper bound of sequence numbers. For the newest hits, this is the last hit's.
+    /// For others, only documents that were there when the first page was requested are below it.
     pub(crate) limit: u64,
     pub(crate) last: Last,
 }
 
-/// The last hit's place, if it takes more than its sequence number to say it.
+/// The last hit's place, if a sequence number does not determine it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Last {
     Newest,
@@ -28,31 +30,32 @@ pub(crate) enum Last {
     Sorted(SortedCursor),
 }
 
-/// The place of a hit by relevance, and what its score was computed from.
+/// The place of a hit by relevance, and the counts that its score was computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct RankedCursor {
-    /// Of the query and of what scores are made by.
+    /// The fingerprint of the query and its scoring.
     pub(crate) fingerprint: u32,
     pub(crate) score: f32,
     pub(crate) sequence: u64,
     pub(crate) counts: Counts,
-    /// As of when scores have faded, if they do.
+    /// The time as of which scores have faded; none if they do not fade.
     pub(crate) now: Option<i64>,
 }
 
 /// The place of a hit in the order of a field's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SortedCursor {
-    /// Of the query.
+    /// The fingerprint of the query.
     pub(crate) fingerprint: u32,
     pub(crate) field: FieldId,
     pub(crate) direction: Direction,
-    /// None: the document has no value.
+    /// The document's sort key; none if it has no value.
     pub(crate) key: Option<SortKey>,
     pub(crate) sequence: u64,
 }
 
-/// What tells a search for the best from others: its query and what scores are made by. Only as of when they fade is the cursor's own.
+/// Returns the fingerprint of a search for the best hits: of its query and its scoring. The time of
+/// fading is not part of it, since the cursor has it.
 pub(crate) fn fingerprint(query: &Query, parameters: Parameters, fading: Option<&Fading>) -> u32 {
     let Parameters { k1, b } = parameters;
     let print = [k1, b].iter().fold(Fingerprint::of(query), |p, x| p.and(u64::from(x.to_bits())));
@@ -60,7 +63,8 @@ pub(crate) fn fingerprint(query: &Query, parameters: Parameters, fading: Option<
     fading.map_or(print, faded).short()
 }
 
-/// Fails if a cursor's fingerprint, if there is a cursor, is not that of the search, which costs too much to be found where nobody asks.
+/// Returns an error if the cursor's fingerprint differs from the search's. Without a cursor it does
+/// not compute `fingerprint`, which is costly.
 pub(crate) fn check(
     earlier: Option<u32>,
     fingerprint: impl FnOnce() -> u32,
@@ -71,11 +75,11 @@ pub(crate) fn check(
     }
 }
 
-/// What a fingerprint begins with.
+/// The prefix of a fingerprint.
 const FINGERPRINT: char = 'q';
-/// What the counts of a field begin with.
+/// The prefix of a field's counts.
 const FIELD: char = 'f';
-/// What the digits of a keyword begin with.
+/// The prefix of a keyword's digits.
 const WORD: char = 'w';
 
 impl fmt::Display for Cursor {
@@ -122,26 +126,10 @@ impl fmt::Display for SortedCursor {
     }
 }
 
-/// A text is no cursor.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CursorError {
-    /// The text.
-    pub text: String,
-}
-
-impl fmt::Display for CursorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.text.escape_debug();
-        write!(f, "\"{text}\" is no cursor: take it as an earlier page gave it, or begin without")
-    }
-}
-
-impl std::error::Error for CursorError {}
-
 impl FromStr for Cursor {
-    type Err = CursorError;
+    type Err = SearchError;
 
-    fn from_str(text: &str) -> Result<Cursor, CursorError> {
+    fn from_str(text: &str) -> Result<Cursor, SearchError> {
         let read = || {
             let (limit, rest) = match text.split_once('.') {
                 Some((limit, rest)) => (limit, Some(rest)),
@@ -153,7 +141,7 @@ impl FromStr for Cursor {
             };
             Some(Cursor { limit: limit.parse().ok()?, last })
         };
-        read().ok_or_else(|| CursorError { text: text.to_owned() })
+        read().ok_or_else(|| SearchError::CursorText { text: text.to_owned() })
     }
 }
 

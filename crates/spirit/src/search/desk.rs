@@ -1,7 +1,8 @@
-//! A desk: a reader slot, and the memory that questions are worked out in.
+//! Desks: a reader slot, and the memory that answers questions.
 //!
-//! A thread that has a desk asks without a lock, a system call or an allocation: hits, scratch memory and the parser's buffers are
-//! reserved when the desk is made. The few exceptions are in `ARCHITECTURE.md`, at "The house".
+//! A thread with a desk asks without a lock, a system call or an allocation. Hits, scratch memory
+//! and the parser's buffers are reserved when the desk is made. `ARCHITECTURE.md` lists the few
+//! exceptions, at "The house".
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use spirit_query::{Operator, ParseError, Parser, Query};
 use crate::engine::readable::Readable;
 use crate::search::ask::{Ask, Lent};
 use crate::search::error::SearchError;
-use crate::search::error::TooManyReaders;
 use crate::search::into_query::{IntoQuery, Parsing};
 use crate::search::memory::Memory;
 use crate::search::request::Limits;
@@ -26,20 +26,20 @@ pub(crate) struct Desk {
     pub(crate) seat: Seat,
     pub(crate) memory: Memory,
     parser: Parser,
-    /// How often the schema had grown when the parser got it.
+    /// The number of the schema's growths that the parser knows.
     growths: u64,
     /// The query that was parsed last.
     pub(crate) query: Query,
     /// The last question's warnings.
     pub(crate) warnings: Vec<ParseError>,
-    /// What texts are read with, made for the first one.
+    /// The scratch memory for reading texts, made for the first text.
     pub(crate) texts: RefCell<Option<Box<TextScratch>>>,
 }
 
 impl Desk {
     /// Takes a slot of the index, if one is free.
-    pub(crate) fn new(index: Arc<Readable>) -> Result<Desk, TooManyReaders> {
-        // Before the memory, which is large: a slot may be looked for many times.
+    pub(crate) fn new(index: Arc<Readable>) -> Result<Desk, SearchError> {
+        // Before the memory, which is large: a caller may look for a slot many times.
         let seat = Seat::take(index.view(), index.options.readers_max)?;
         let view = seat.view();
         let growths = view.fields.growths();
@@ -55,7 +55,7 @@ impl Desk {
         self.parser.default_operator(operator);
     }
 
-    /// Returns the query if it is one, or else parses it into the desk's own.
+    /// Returns a query that needs no parsing, or parses a text into the desk's own query.
     #[inline(always)]
     pub(crate) fn parse<'q>(
         &mut self,
@@ -67,7 +67,7 @@ impl Desk {
         query.into_query(&mut Parsing { parser, query: own, warnings })
     }
 
-    /// Lends what a question needs.
+    /// Parses a query, and lends seat and memory for it.
     #[inline(always)]
     pub(crate) fn ask<'r, 'q: 'r>(
         &'r mut self,
@@ -78,7 +78,8 @@ impl Desk {
         self.lend(given, limits)
     }
 
-    /// Makes the query the desk's own: its hits may be kept for longer than the caller's.
+    /// Makes the query the desk's own, since its hits may be kept for longer than the caller's
+    /// query.
     pub(crate) fn parse_own<'q>(&mut self, query: impl IntoQuery<'q>) -> Result<(), SearchError> {
         if let Some(given) = self.parse(query)? {
             self.query.clone_from(given);
@@ -101,7 +102,8 @@ impl Desk {
     }
 
     #[cfg(feature = "lab")]
-    /// Counts with another way to find terms in segments that the DRAM dictionary does not cover, in the first executor.
+    /// Counts matches in the first executor, with another way to find terms in segments that the
+    /// DRAM dictionary does not cover.
     pub(crate) fn count_finding(&mut self, query: &Query, older: impl FindOlder + Copy) -> u64 {
         let Desk { index, seat, memory, .. } = self;
         let settings = spirit_query::Settings {
@@ -117,7 +119,7 @@ impl Desk {
         counted.unwrap_or(0)
     }
 
-    /// Gives the parser the fields that have come since. A lock is taken only then.
+    /// Gives the parser the fields that were added since. It takes a lock only if there are any.
     #[inline(always)]
     fn renew_parser(&mut self) {
         let growths = self.seat.view().fields.growths();

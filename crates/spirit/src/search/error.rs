@@ -1,4 +1,4 @@
-//! Why a question was not answered.
+//! Errors of searches.
 
 use std::fmt;
 
@@ -9,59 +9,68 @@ use spirit_schema::FieldKind;
 use crate::config::error::REMEDY;
 use crate::storage::view::View;
 
-/// A search could not be done.
+/// A search failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// The text is no query.
+    /// The text is no valid query.
     Parse(ParseError),
-    /// The clause cannot be asked of this index.
+    /// The index cannot answer this clause.
     Clause(Problem),
-    /// All readers of the index are in use.
-    Readers(TooManyReaders),
-    /// The index was closed.
+    /// All readers that the index was opened for are in use.
+    Readers {
+        /// The number of readers.
+        readers_max: usize,
+    },
+    /// The index is closed.
     Closed,
-    /// The cursor is another query's, or of another order: of other parameters, or of scores that fade otherwise.
+    /// The cursor belongs to another query, order, scoring or fading.
     Cursor,
-    /// The query cost more than it may.
+    /// The text is no cursor.
+    CursorText {
+        /// The text.
+        text: String,
+    },
+    /// The query reached one of its limits.
     Stopped(Stop),
     /// Hits cannot be sorted by this field.
     Unsortable {
         /// The field's name.
         field: String,
-        /// What it holds, if there is such a field.
+        /// The kind of the field; none if there is no such field.
         kind: Option<FieldKind>,
     },
-    /// Nothing is highlighted in this field.
+    /// Values of this field cannot be highlighted.
     Unmarkable {
         /// The field's name.
         field: String,
-        /// What it holds, if there is such a field.
+        /// The kind of the field; none if there is no such field.
         kind: Option<FieldKind>,
     },
     /// Scores cannot fade by this field.
     NoMoments {
         /// The field's name.
         field: String,
-        /// What it holds, if there is such a field.
+        /// The kind of the field; none if there is no such field.
         kind: Option<FieldKind>,
     },
-    /// By these parameters a score is no number.
+    /// No score can be computed with these parameters: they must be numbers, `k1` ≥ 0 and `b` in 0
+    /// to 1.
     Parameters,
     /// A facet cannot be answered.
     Facet(FacetError),
-    /// The query has a phrase, and the index was made without positions.
+    /// The query has a phrase, but the index was made without positions.
     NoPositions,
-    /// The file does not hold what was stored there, so no answer is sure.
+    /// The query read a part of the file that does not hold what was stored there.
     Corrupt {
-        /// The executor whose part of the file it is.
+        /// The executor whose part of the file is damaged.
         executor: usize,
-        /// What is wrong, and where.
+        /// The error and its place.
         what: Corrupt,
     },
-    /// In a process that only reads: the index cannot be read any more.
+    /// A process that only reads cannot read the index any more.
     Unreadable {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
@@ -71,12 +80,20 @@ impl fmt::Display for SearchError {
         match self {
             SearchError::Parse(error) => error.fmt(f),
             SearchError::Clause(problem) => problem.fmt(f),
-            SearchError::Readers(refused) => refused.fmt(f),
+            SearchError::Readers { readers_max } => write!(
+                f,
+                "all {readers_max} readers are in use: drop one, or open the index with a larger readers_max"
+            ),
             SearchError::Closed => f.write_str("the index is closed: open it again, and ask a new searcher"),
             SearchError::Stopped(stop) => stop.fmt(f),
             SearchError::Facet(error) => error.fmt(f),
             SearchError::Cursor => f.write_str(
                 "the cursor is of another query or order: ask with those that it came from, or begin without it",
+            ),
+            SearchError::CursorText { text } => write!(
+                f,
+                "\"{}\" is no cursor: take it as an earlier page gave it, or begin without",
+                text.escape_debug()
             ),
             SearchError::Parameters => f.write_str(
                 "no score is made by these parameters: k1 is a number from 0 on, b one from 0 to 1",
@@ -120,18 +137,11 @@ impl std::error::Error for SearchError {
             // The message is the inner error's, so the source is the inner error's too.
             SearchError::Parse(error) => std::error::Error::source(error),
             SearchError::Clause(problem) => std::error::Error::source(problem),
-            SearchError::Readers(refused) => std::error::Error::source(refused),
             SearchError::Stopped(stop) => std::error::Error::source(stop),
             SearchError::Facet(error) => std::error::Error::source(error),
             SearchError::Corrupt { what, .. } => Some(what),
             _ => None,
         }
-    }
-}
-
-impl From<TooManyReaders> for SearchError {
-    fn from(refused: TooManyReaders) -> SearchError {
-        SearchError::Readers(refused)
     }
 }
 
@@ -153,27 +163,9 @@ impl From<ParseError> for SearchError {
     }
 }
 
-/// All readers that the index was opened for are in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TooManyReaders {
-    /// How many there can be.
-    pub readers_max: usize,
-}
-
-impl fmt::Display for TooManyReaders {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "all {} readers are in use: drop one, or open the index with a larger readers_max",
-            self.readers_max
-        )
-    }
-}
-
-impl std::error::Error for TooManyReaders {}
-
 impl View {
-    /// Returns [`SearchError::Corrupt`] if this thread has read damaged pages since [`damage::clear`].
+    /// Returns [`SearchError::Corrupt`] if this thread has read damaged pages since
+    /// [`damage::clear`].
     pub(crate) fn refuse_damage(&self) -> Result<(), SearchError> {
         let refused = |(executor, what)| Err(SearchError::Corrupt { executor, what });
         self.damage().map_or(Ok(()), refused)

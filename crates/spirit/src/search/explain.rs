@@ -1,6 +1,7 @@
-//! Explanations: how a query is evaluated, and why a document has its score.
+//! Explanations of evaluations and of scores.
 //!
-//! Unlike a reader's other answers, these allocate, and take any time up to the reader's limits.
+//! Unlike a reader's other answers, these allocate. They may take any time up to the reader's
+//! limits.
 
 use std::sync::Arc;
 
@@ -40,7 +41,8 @@ pub(crate) fn plan(
     })
 }
 
-/// Explains the score of the document with this key, or why it does not match; none if there is no such document.
+/// Explains the score of the document with this key, or why it does not match; none if there is no
+/// such document.
 pub(crate) fn explain(
     ask: Ask<'_>,
     lent: Lent<'_>,

@@ -1,6 +1,6 @@
-//! Facets: the values of fields, over all documents that match.
+//! Facets: values of fields, over all documents that match.
 //!
-//! Matches are collected in memory that the reader has. The tables of values and buckets are allocated.
+//! Matches are collected in the reader's memory. The tables of values and buckets are allocated.
 
 use spirit_query::{Aggregate, Aggregation, Facet, snapshot_for};
 

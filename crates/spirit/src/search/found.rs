@@ -1,8 +1,8 @@
-//! How hits were found: what a cursor needs to go on in the same order.
+//! The order of hits, from which a cursor is made.
 
 use spirit_query::{Fading, Parameters, SortBy};
 
-/// How hits were found.
+/// The order in which hits were found.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum Found {
     #[default]
@@ -11,20 +11,20 @@ pub(crate) enum Found {
     Sorted(Sorted),
 }
 
-/// How the best hits were found.
+/// The ranking of the best hits.
 #[derive(Clone, Copy)]
 pub(crate) struct Ranked {
     pub(crate) parameters: Parameters,
-    /// How their scores fade, if they do.
+    /// The fading of their scores, if any.
     pub(crate) fading: Option<Fading>,
-    /// The sequence number where the documents end that were there when the first page was asked for.
+    /// The exclusive upper bound of sequence numbers when the first page was requested.
     pub(crate) limit: u64,
 }
 
-/// How hits were sorted by a field.
+/// The field and direction by which hits were sorted.
 #[derive(Clone, Copy)]
 pub(crate) struct Sorted {
     pub(crate) by: SortBy,
-    /// As in [`Ranked`].
+    /// The exclusive upper bound of sequence numbers when the first page was requested.
     pub(crate) limit: u64,
 }

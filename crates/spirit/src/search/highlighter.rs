@@ -1,4 +1,4 @@
-//! Highlighting of hits, of an index that stores texts: why each was found.
+//! Highlighting of hits, for an index that stores texts.
 
 use spirit_query::{Highlight, Query, Snippet};
 use spirit_schema::{FieldId, FieldKind, FieldValue, encoded};
@@ -7,8 +7,11 @@ use spirit_text::{Analyzer, Tokenizer};
 use crate::engine::readable::Readable;
 use crate::search::error::SearchError;
 
-/// Marks what a query finds, in one text after another. Made by [`Searcher::highlighter`](crate::Searcher::highlighter). It is
-/// for one thread at a time, and keeps its memory: a bit more than [`Highlight::bytes_max`], and what the longest text takes.
+/// A highlighter, which marks a query's matches in one text after another.
+/// [`Searcher::highlighter`](crate::Searcher::highlighter) makes one.
+///
+/// It serves one thread at a time, and keeps its memory. It takes a bit more than
+/// [`Highlight::bytes_max`] and the longest text.
 ///
 /// ```
 /// use spirit::{Index, Search};
@@ -28,22 +31,22 @@ use crate::search::error::SearchError;
 /// ```
 pub struct Highlighter {
     marks: spirit_query::Highlighter,
-    /// Whose values are marked.
+    /// The field whose values are marked.
     field: FieldId,
     snippets_max: usize,
-    /// The current document as it is stored.
+    /// The current document, as stored.
     pub(crate) stored: Vec<u8>,
 }
 
 impl Highlighter {
-    /// Returns the parts of `text` that show best what the query finds in it, in the order of the text; its beginning if the
-    /// query finds nothing. Only a blank text has none.
+    /// Returns the snippets of `text` that show the query's matches best, in the order of the text.
+    /// If there is no match, returns the beginning. A blank text has no snippets.
     pub fn snippets(&mut self, text: &str) -> Vec<Snippet> {
         self.marks.snippets(text)
     }
 
-    /// Returns the snippets of several values. If something is marked in one of them, those without marks are left out; else
-    /// the first one's beginning is returned.
+    /// Returns the snippets of several values. If any has marks, those without are left out.
+    /// Otherwise returns the beginning of the first value.
     fn snippets_of<'v>(&mut self, values: impl Iterator<Item = &'v str>) -> Vec<Snippet> {
         let mut all: Vec<Snippet> = values.flat_map(|value| self.marks.snippets(value)).collect();
         if all.iter().any(|snippet| !snippet.marks.is_empty()) {
@@ -59,7 +62,7 @@ impl Highlighter {
     pub(crate) fn of_stored(&mut self, stored: &[u8]) -> Option<Vec<Snippet>> {
         let (text, values) = encoded::split(stored);
         if self.field == FieldId::TEXT {
-            // What was given was UTF-8, and a checksum says that this is what was given.
+            // The text was UTF-8 when it was added, and a checksum proves that it is unchanged.
             return Some(self.snippets(&String::from_utf8_lossy(text)));
         }
         if !encoded::is_whole(values, |_| true) {
@@ -73,13 +76,13 @@ impl Highlighter {
         Some(self.snippets_of(own))
     }
 
-    /// A highlighter of what `query` asks for in texts. The query may then go.
+    /// Returns a highlighter of the matches of `query` in texts. It does not borrow the query.
     pub(crate) fn of_texts(index: &Readable, query: &Query, how: Highlight) -> Highlighter {
         Highlighter::new(index, query, FieldId::TEXT, index.options.analyzer, how)
     }
 
-    /// A highlighter of what `query` asks for in a field of text or keywords: of the field's own words, as its own analyzer
-    /// cuts them.
+    /// Returns a highlighter of the matches of `query` in a field of text or keywords, as the
+    /// field's own analyzer cuts them.
     pub(crate) fn of_field(
         index: &Readable,
         name: &str,

@@ -1,4 +1,4 @@
-//! One hit: its key, its score, and the document that it leads to.
+//! Hits: key, score and document of each.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -38,7 +38,7 @@ pub struct Hit<'h> {
     document: OnceCell<StoredDocument>,
 }
 
-/// The hits that one belongs to.
+/// The hits that one hit belongs to.
 #[derive(Clone)]
 enum Held<'h> {
     Borrowed(&'h Hits<'h>),
@@ -85,33 +85,35 @@ impl<'h> Hit<'h> {
         })
     }
 
-    /// Returns its score, if the search was for the best.
+    /// Returns the score; none unless the search was for the best.
     pub fn score(&self) -> Option<f32> {
         self.hits.score(self.place)
     }
 
-    /// Returns the value by which it is sorted, if the search was by a field and the document has one.
+    /// Returns the value that the hit is sorted by. None if the document has none, or if the search
+    /// was not by a field.
     pub fn sort_value(&self) -> Option<StoredValue> {
         self.hits.sort_value(self.place)
     }
 
-    /// Returns the document's sequence number: larger is newer, over the whole index.
+    /// Returns the document's sequence number. Larger is newer, over the whole index.
     pub fn sequence(&self) -> Result<u64, HitError> {
         let hit = self.hits.addresses()[self.place];
         self.hits.read(|view| view.sequence_of(hit))
     }
 
-    /// Returns the document's text as it was given. The index must [store](crate::Builder::store) documents.
+    /// Returns the document's text, as given. The index must [store](crate::Builder::store)
+    /// documents.
     pub fn text(&self) -> Result<&str, HitError> {
         Ok(&self.document()?.text)
     }
 
-    /// Returns the first value of a field; none if the document has none.
+    /// Returns the first value of a field; none if the document has no value there.
     pub fn get(&self, field: &str) -> Result<Option<&StoredValue>, HitError> {
         Ok(self.document()?.get(field))
     }
 
-    /// Returns the document as it was given: its text, and the values of its fields. It is read once.
+    /// Returns the document as given: its text, and the values of its fields. It is read once.
     pub fn document(&self) -> Result<&StoredDocument, HitError> {
         if let Some(document) = self.document.get() {
             return Ok(document);
@@ -129,13 +131,13 @@ impl<'h> Hit<'h> {
         if let Some(document) = read() {
             return Ok(document);
         }
-        // A document of another process may be seen before the fields that it has.
+        // A document that another process wrote may be seen before its fields are.
         fields.catch_up().map_err(corrupt)?;
         let why = "it has fields that the list of fields has not";
         read().ok_or(corrupt(Corrupt { what: "text", at: 0, why }))
     }
 
-    /// Appends the document's text to `text`. An error leaves `text` as it was.
+    /// Appends the document's text to `text`. An error leaves `text` unchanged.
     pub fn write_text(&self, text: &mut Vec<u8>) -> Result<(), HitError> {
         let start = text.len();
         self.write_stored(text)?;
@@ -144,7 +146,7 @@ impl<'h> Hit<'h> {
         Ok(())
     }
 
-    /// Appends the document as it is stored. An error leaves `stored` as it was.
+    /// Appends the document as it is stored. An error leaves `stored` unchanged.
     fn write_stored(&self, stored: &mut Vec<u8>) -> Result<(), HitError> {
         let hit = self.hits.addresses()[self.place];
         if !self.hits.desk().index.options.store {
@@ -163,9 +165,11 @@ impl<'h> Hit<'h> {
         written?.map_err(|what| self.corrupt(what))
     }
 
-    /// Returns the parts of the text that show best why the document was found. A highlighter of a field shows parts of the
-    /// field's values, and their ranges count from where the value begins. Values without marks are left out if another one
-    /// has some; a document without a value has no snippets.
+    /// Returns the snippets of the text that show the query's matches best.
+    ///
+    /// A highlighter of a field returns snippets of the field's values. Their ranges count from the
+    /// beginning of the value. If any value has marks, values without are left out. A document
+    /// without a value has no snippets.
     pub fn snippets(&self, highlighter: &mut Highlighter) -> Result<Vec<Snippet>, HitError> {
         let mut stored = std::mem::take(&mut highlighter.stored);
         stored.clear();
@@ -183,7 +187,7 @@ impl<'h> Hit<'h> {
 }
 
 impl Hits<'_> {
-    /// Returns the hit at `place`; 0 is the first.
+    /// Returns the hit at `place`, counted from 0; none if there are not that many.
     pub fn get(&self, place: usize) -> Option<Hit<'_>> {
         (place < self.len()).then(|| Hit::new(Held::Borrowed(self), place))
     }
@@ -203,14 +207,14 @@ impl Hits<'_> {
         let text = |hit: Hit<'_>| {
             let mut text = Vec::new();
             hit.write_text(&mut text)?;
-            // What was given was UTF-8, and a checksum says that this is what was given.
+            // The text was UTF-8 when it was added, and a checksum proves that it is unchanged.
             Ok(String::from_utf8_lossy(&text).into_owned())
         };
         self.iter().map(text).collect()
     }
 }
 
-/// Iterates over [`Hits`].
+/// An iterator over [`Hits`].
 #[derive(Clone)]
 pub struct HitsIter<'h> {
     hits: Held<'h>,

@@ -1,28 +1,32 @@
-//! Why a hit cannot be read.
+//! Errors of reading hits.
 
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use spirit_index::ground::corrupt::Corrupt;
 
 use crate::config::error::REMEDY;
-use crate::stages::lease::LeaseExpired;
 
-/// A hit cannot be read.
+/// A hit could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HitError {
     /// The index was made without [`Builder::store`](crate::Builder::store).
     NotStored,
-    /// The hits were kept for too long.
-    Lease(LeaseExpired),
+    /// The hits were kept for longer than the lease, and the index needed their memory.
+    Lease {
+        /// The length of the lease.
+        lease: Duration,
+    },
     /// The index was closed meanwhile.
     Closed,
-    /// The file does not hold what was stored there. [`check`](crate::backup::check()) lists all damage.
+    /// The file does not hold what was stored there. [`check`](crate::backup::check()) lists all
+    /// damage.
     Corrupt {
-        /// The executor whose part of the file it is.
+        /// The executor whose part of the file is damaged.
         executor: usize,
-        /// What is wrong, and where.
+        /// The error and its place.
         what: Corrupt,
     },
 }
@@ -33,7 +37,11 @@ impl fmt::Display for HitError {
             HitError::NotStored => f.write_str(
                 "the index does not store the documents' texts: index them anew with store set to yes",
             ),
-            HitError::Lease(expired) => expired.fmt(f),
+            HitError::Lease { lease } => write!(
+                f,
+                "the results were kept for longer than the reader's lease of {lease:?} while the index needed the memory: \
+                 search again, read results sooner, or open the index with a longer reader_lease"
+            ),
             HitError::Closed => f.write_str("the index was closed: read hits before"),
             HitError::Corrupt { executor, what } => {
                 write!(f, "a hit cannot be read; executor {executor}: {what}; {REMEDY}")
@@ -45,15 +53,8 @@ impl fmt::Display for HitError {
 impl Error for HitError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            HitError::Lease(expired) => expired.source(),
             HitError::Corrupt { what, .. } => Some(what),
-            HitError::NotStored | HitError::Closed => None,
+            HitError::NotStored | HitError::Lease { .. } | HitError::Closed => None,
         }
-    }
-}
-
-impl From<LeaseExpired> for HitError {
-    fn from(expired: LeaseExpired) -> HitError {
-        HitError::Lease(expired)
     }
 }

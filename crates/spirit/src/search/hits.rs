@@ -1,5 +1,5 @@
-//! Hits: what a search found. They are addresses of documents, and what these lead to is there for as long as the hits are kept,
-//! or until their lease is over.
+//! Hits: addresses of the documents that a search found. The documents stay readable while the hits
+//! are kept, or until their lease ends.
 
 use std::fmt;
 
@@ -15,19 +15,20 @@ use crate::search::hit_error::HitError;
 use crate::search::pool::Pooled;
 use crate::storage::view::View;
 
-/// The first matches in the order that was asked for.
+/// The first matches of a search, in the order that it asked for.
 ///
-/// They keep what they lead to in memory: an index that waits for that memory takes it back after the
+/// They keep their documents in memory. An index that waits for that memory takes it back after the
 /// [lease](crate::Builder::reader_lease).
 pub struct Hits<'r> {
     asked: Asked<'r>,
 }
 
-/// The desk where the hits were found. It keeps their memory.
+/// The desk that found the hits, and keeps their memory.
 enum Asked<'r> {
-    /// A reader's, which cannot ask anything else meanwhile; and the query, if it is not the desk's own.
+    /// A reader's desk, which cannot be asked anything else meanwhile. The query, if it is not the
+    /// desk's own.
     Reader(&'r Desk, Option<&'r Query>),
-    /// One of a pool.
+    /// A pool's desk.
     Pooled(Pooled),
 }
 
@@ -46,13 +47,13 @@ impl fmt::Debug for Hits<'_> {
 }
 
 impl<'r> Hits<'r> {
-    /// Hits that a reader found.
+    /// Returns hits that a reader found.
     #[inline(always)]
     pub(crate) fn lent(desk: &'r Desk, query: Option<&'r Query>) -> Hits<'r> {
         Hits { asked: Asked::Reader(desk, query) }
     }
 
-    /// Hits that a desk of a pool found. Their query is the desk's own.
+    /// Returns hits that a pool's desk found. Their query is the desk's own.
     #[inline(always)]
     pub(crate) fn pooled(desk: Pooled) -> Hits<'r> {
         Hits { asked: Asked::Pooled(desk) }
@@ -77,22 +78,23 @@ impl<'r> Hits<'r> {
         self.desk().memory.found
     }
 
-    /// The number of hits.
+    /// Returns the number of hits.
     pub fn len(&self) -> usize {
         self.addresses().len()
     }
 
-    /// True if there are none.
+    /// True if there are no hits.
     pub fn is_empty(&self) -> bool {
         self.addresses().is_empty()
     }
 
-    /// The number of documents that match, if the search was to [count them](crate::Search::total).
+    /// Returns the number of documents that match; none unless the search [counts
+    /// them](crate::Search::total).
     pub fn total(&self) -> Option<Total> {
         self.desk().memory.total
     }
 
-    /// What a [lenient](crate::Lenient) parser did not understand.
+    /// Returns the errors that a [lenient](crate::Lenient) parser skipped.
     pub fn warnings(&self) -> &[ParseError] {
         &self.desk().warnings
     }
@@ -102,13 +104,13 @@ impl<'r> Hits<'r> {
         matches!(self.found(), Found::Sorted(_))
     }
 
-    /// One past the sequence number of the newest operation that was seen, at least: every operation that was acknowledged
-    /// below it was seen.
+    /// Returns a sequence number: the search saw every operation that was acknowledged with a lower
+    /// one. It may have seen later ones.
     pub fn as_of(&self) -> u64 {
         self.desk().seat.as_of()
     }
 
-    /// The numbers from which scores were computed, if the search was for the best.
+    /// Returns the counts that scores were computed from; none unless the search was for the best.
     #[cfg(feature = "lab")]
     pub(crate) fn scored_from(&self) -> Option<&Counts> {
         matches!(self.found(), Found::Best(_)).then(|| &self.desk().memory.counts)
@@ -118,13 +120,13 @@ impl<'r> Hits<'r> {
         &self.desk().memory.hits
     }
 
-    /// Returns the score of the hit at `place`, if the search was for the best.
+    /// Returns the score of the hit at `place`; none unless the search was for the best.
     pub(crate) fn score(&self, place: usize) -> Option<f32> {
         let Found::Best(_) = self.found() else { return None };
         Some(self.desk().memory.scored[place].score)
     }
 
-    /// Returns the value by which the hit at `place` is sorted, if there is one.
+    /// Returns the value that the hit at `place` is sorted by, if there is one.
     pub(crate) fn sort_value(&self, place: usize) -> Option<StoredValue> {
         let Found::Sorted(Sorted { by, .. }) = self.found() else { return None };
         let first = &self.desk().memory.first;
@@ -135,13 +137,13 @@ impl<'r> Hits<'r> {
         }
     }
 
-    /// Reads where the hits lead to.
+    /// Reads memory that the hits hold.
     pub(crate) fn read<T>(&self, read: impl FnOnce(&View) -> T) -> Result<T, HitError> {
         let Desk { index, seat, .. } = self.desk();
         seat.read(index, read)
     }
 
-    /// Returns the place where the next page begins; none if there is no hit.
+    /// Returns the place where the next page begins; none if there are no hits.
     pub fn cursor(&self) -> Result<Option<Cursor>, HitError> {
         let (memory, query) = (&self.desk().memory, self.query());
         Ok(match self.found() {
@@ -163,7 +165,7 @@ impl<'r> Hits<'r> {
 }
 
 impl Ranked {
-    /// The cursor behind `last`.
+    /// Returns the cursor after `last`.
     fn cursor(self, query: &Query, counts: &Counts, last: &Scored) -> Cursor {
         let Ranked { parameters, fading, limit } = self;
         let Scored { score, sequence, .. } = *last;
@@ -176,7 +178,7 @@ impl Ranked {
 }
 
 impl Sorted {
-    /// The cursor behind the hit with this key and sequence number.
+    /// Returns the cursor after the hit with this key and sequence number.
     fn cursor(self, query: &Query, key: Option<SortKey>, sequence: u64) -> Cursor {
         let Sorted { by: SortBy { field, direction, .. }, limit } = self;
         let fingerprint = Fingerprint::of(query).short();

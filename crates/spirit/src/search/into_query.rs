@@ -1,28 +1,28 @@
-//! What can be asked: a text, a query, a clause.
+//! The forms of a question: a text, a query, a clause.
 
 use spirit_query::{Clause, ParseError, Parser, Query};
 
 use crate::search::error::SearchError;
 
-/// A query in one of its forms: a text in the [query language](Parser), what somebody typed ([`Lenient`]), a [`Clause`],
-/// or a [`Query`] that was made before.
+/// A query in one of its forms: a text in the [query language](Parser), a user's text
+/// ([`Lenient`]), a [`Clause`], or a finished [`Query`].
 pub trait IntoQuery<'q> {
-    /// Returns the query if it is one already, or else writes it into the into.
+    /// Returns the query if it needs no parsing, or writes it to `into`.
     ///
     /// # Errors
-    /// If it is no query for an index with these fields.
+    /// If it is no valid query for an index with these fields.
     fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError>;
 }
 
-/// The place where a reader makes a query of what it is asked.
+/// The parser and the buffers with which a reader makes its query.
 pub struct Parsing<'r> {
     pub(crate) parser: &'r mut Parser,
     pub(crate) query: &'r mut Query,
     pub(crate) warnings: &'r mut Vec<ParseError>,
 }
 
-/// What somebody typed. The parser skips what it does not understand, or takes it as words; [`Hits::warnings`](crate::Hits::warnings)
-/// lists that.
+/// A text that a user typed. The parser skips errors, or takes them as words.
+/// [`Hits::warnings`](crate::Hits::warnings) lists them.
 ///
 /// ```
 /// use spirit::{Index, Lenient, Search};

@@ -1,4 +1,4 @@
-//! The memory that a reader's queries work in, reserved when the reader is made.
+//! The working memory of a reader's queries, reserved when the reader is made.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::search::request::HITS_MAX;
 use crate::storage::shared::Shared;
 use crate::storage::view::View;
 
-/// What a reader's queries work in.
+/// The working memory of a reader's queries.
 pub(crate) struct Memory {
     pub(crate) scratch: Scratch,
     pub(crate) hits: Vec<Address>,
-    /// How the hits were found.
+    /// The order of the hits.
     pub(crate) found: Found,
-    /// How many documents match, if the search was to count them.
+    /// The number of documents that match, if the search counts them.
     pub(crate) total: Option<Total>,
-    /// Hits of several executors with what they are merged by.
+    /// The hits of several executors, with the keys that they are merged by.
     pub(crate) merge: Vec<(Reverse<u64>, Address)>,
-    /// What is seen of each executor.
+    /// The snapshots of all executors.
     pub(crate) snapshots: Snapshots,
     pub(crate) counts: Counts,
     pub(crate) top: Top,
@@ -53,7 +53,7 @@ impl Memory {
 pub(crate) struct Snapshots(Vec<Seen>);
 
 impl Snapshots {
-    /// Takes those for a query.
+    /// Takes the snapshots for a query.
     pub(crate) fn take(&mut self, view: &View, query: &Query) {
         self.0.clear();
         let over_ms = view.over_ms();

@@ -1,7 +1,7 @@
-//! Desks that are shared: a question takes one that is idle, and its hits give it back.
+//! Shared desks: a question takes an idle one, and its hits return it.
 //!
-//! A desk goes through a lock-free queue, so a question never waits for another one. If no desk is idle a new one is made, as
-//! long as the index has a reader slot for it.
+//! Desks pass through a lock-free queue, so no question waits for another one. If no desk is idle,
+//! a new one is made, as long as the index has a free reader slot.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -10,9 +10,10 @@ use crossbeam_queue::ArrayQueue;
 
 use crate::engine::readable::Readable;
 use crate::search::desk::Desk;
-use crate::search::error::TooManyReaders;
+use crate::search::error::SearchError;
 
-/// Looks for an idle desk or a free slot before a question is refused. A look takes some 100 ns, an answer microseconds.
+/// The attempts to find an idle desk or a free slot before a question is refused. One takes about
+/// 100 ns, an answer takes microseconds.
 const LOOKS: usize = 1_000;
 
 /// The idle desks of an index.
@@ -21,9 +22,9 @@ pub(crate) struct Pool {
     idle: ArrayQueue<Box<Desk>>,
 }
 
-/// A desk that its pool gets back.
+/// A desk that returns to its pool when dropped.
 pub(crate) struct Pooled {
-    /// There is one until it is dropped.
+    /// The desk; none once it is dropped.
     desk: Option<Box<Desk>>,
     pool: Arc<Pool>,
 }
@@ -34,7 +35,7 @@ impl Pool {
         Pool { index, idle }
     }
 
-    /// Returns the index whose desks these are.
+    /// Returns the index of these desks.
     pub(crate) fn index(&self) -> &Arc<Readable> {
         &self.index
     }
@@ -44,8 +45,9 @@ impl Pool {
         self.idle.pop()
     }
 
-    /// Takes an idle desk, or makes one. Fails after [`LOOKS`] looks without an idle desk or a free slot.
-    pub(crate) fn take(self: &Arc<Pool>) -> Result<Pooled, TooManyReaders> {
+    /// Takes an idle desk, or makes one. Returns an error if neither is possible within `LOOKS`
+    /// attempts.
+    pub(crate) fn take(self: &Arc<Pool>) -> Result<Pooled, SearchError> {
         let desk = match self.idle.pop() {
             Some(desk) => desk,
             None => self.make()?,
@@ -54,7 +56,7 @@ impl Pool {
     }
 
     #[cold]
-    fn make(&self) -> Result<Box<Desk>, TooManyReaders> {
+    fn make(&self) -> Result<Box<Desk>, SearchError> {
         let mut looks = 0..LOOKS;
         loop {
             let made = Desk::new(self.index.clone()).map(Box::new);
@@ -84,7 +86,7 @@ impl DerefMut for Pooled {
 
 impl Drop for Pooled {
     fn drop(&mut self) {
-        // The queue has a place for each slot. A desk that it refused would release its slot.
+        // The queue has a place for each slot. A desk that does not fit gives its slot back.
         self.desk.take().map(|desk| self.pool.idle.push(desk));
     }
 }

@@ -1,5 +1,5 @@
-//! A pool of threads that answer queries: one executor with a query-thread pool is the paper's other way of
-//! scaling (§4.10), beside several executors.
+//! A pool of threads that answer queries. The paper scales in two ways (§4.10): several executors,
+//! or one executor with a query-thread pool.
 
 use std::fmt;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,7 +10,6 @@ use spirit_query::Query;
 
 use crate::engine::readable::Readable;
 use crate::search::error::SearchError;
-use crate::search::error::TooManyReaders;
 use crate::search::reader::Reader;
 use crate::search::request::{Limits, Search};
 
@@ -18,8 +17,8 @@ use crate::search::request::{Limits, Search};
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum PoolError {
-    /// The index has not enough readers.
-    Readers(TooManyReaders),
+    /// The index has too few readers.
+    Readers(SearchError),
     /// A thread could not be started.
     Thread(std::io::Error),
 }
@@ -42,18 +41,18 @@ impl std::error::Error for PoolError {
     }
 }
 
-/// What a pool is asked.
+/// A question to a pool.
 enum Question {
     Search(Query, Search),
     Count(Query),
 }
 
-/// What it answers.
+/// An answer of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Keys of the first matches, in the order that was asked for; empty for a count.
+    /// The keys of the first matches, in the order asked for; empty for a count.
     pub keys: Vec<String>,
-    /// Matches: exact for a count, else how many keys there are.
+    /// The number of matches: exact for a count, the number of keys otherwise.
     pub count: u64,
 }
 
@@ -69,13 +68,13 @@ type Reply = Result<Answer, SearchError>;
 pub struct Pending(Receiver<Reply>);
 
 impl Pending {
-    /// Waits for the answer. `None` if the thread that had the question died.
+    /// Waits for the answer; none if the thread that had the question died.
     pub fn wait(self) -> Option<Result<Answer, SearchError>> {
         self.0.recv().ok()
     }
 }
 
-/// Query threads with a bounded queue. Made by [`Index::query_pool`](crate::Index::query_pool).
+/// Query threads with a bounded queue. [`Index::query_pool`](crate::Index::query_pool) makes one.
 pub struct QueryPool {
     jobs: Option<SyncSender<Job>>,
     threads: Vec<JoinHandle<()>>,
@@ -83,7 +82,7 @@ pub struct QueryPool {
 }
 
 impl QueryPool {
-    /// Starts `threads` threads.
+    /// Starts `threads` threads, with a queue of `queue` questions.
     pub(crate) fn start(
         index: &Arc<Readable>,
         threads: usize,
@@ -114,13 +113,13 @@ impl QueryPool {
         Ok(pool)
     }
 
-    /// What each question may cost that is asked from now on. Its time begins when a thread takes it up: waiting in the queue does not
-    /// count.
+    /// Sets the limits of each later question. Its time begins when a thread takes it, so waiting
+    /// in the queue does not count.
     pub fn limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// Asks for the first matches, in the order that `search` says.
+    /// Asks for the first matches, in the order of `search`.
     pub fn search(&self, query: Query, search: Search) -> Pending {
         self.ask(Question::Search(query, search))
     }
@@ -133,7 +132,7 @@ impl QueryPool {
     fn ask(&self, question: Question) -> Pending {
         let (reply, answer) = sync_channel(1);
         if let Some(jobs) = &self.jobs {
-            // If all threads died the reply is dropped with the job, and `wait` says so.
+            // If all threads died, the reply is dropped with the job, and `wait` returns none.
             let _ = jobs.send(Job { question, limits: self.limits.clone(), reply });
         }
         Pending(answer)
@@ -161,12 +160,12 @@ fn answer_all(mut reader: Reader, inbox: &Mutex<Receiver<Job>>) {
                 reader.count(&query).map(|count| Answer { keys: Vec::new(), count })
             }
         };
-        // Nobody may be waiting any more.
+        // The caller may not be waiting any more.
         let _ = reply.send(answer);
     }
 }
 
-/// The keys of what is found. A thread that was stopped for longer than the lease asks again.
+/// Returns the keys of the hits. If a lease ended meanwhile, it searches again.
 fn keys(reader: &mut Reader, query: &Query, search: &Search) -> Result<Vec<String>, SearchError> {
     loop {
         if let Ok(keys) = reader.search(query, search.clone())?.keys() {

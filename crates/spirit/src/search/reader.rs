@@ -1,4 +1,4 @@
-//! A reader: one thread's way to ask, with a slot and memory of its own.
+//! Readers: each has a slot and memory of its own, for one thread.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,17 +11,17 @@ use spirit_query::{
 use crate::engine::readable::Readable;
 use crate::search::desk::Desk;
 use crate::search::error::SearchError;
-use crate::search::error::TooManyReaders;
 use crate::search::highlighter::Highlighter;
 use crate::search::hits::Hits;
 use crate::search::into_query::IntoQuery;
 use crate::search::request::{Limits, Search};
 use crate::search::{answer, explain, facets};
 
-/// Asks an index, from one thread at a time. Made by [`Index::reader`](crate::Index::reader).
+/// A reader, with which one thread at a time asks an index. [`Index::reader`](crate::Index::reader)
+/// returns one.
 ///
-/// It is for a thread that asks again and again: it keeps its slot and its memory, and its questions allocate nothing. A
-/// [`Searcher`](crate::Searcher) can be shared.
+/// It serves a thread that asks often: it keeps its slot and its memory, and its questions allocate
+/// nothing. A [`Searcher`](crate::Searcher) can be shared.
 pub struct Reader {
     pub(crate) desk: Box<Desk>,
     limits: Limits,
@@ -34,38 +34,42 @@ impl fmt::Debug for Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(index: Arc<Readable>) -> Result<Reader, TooManyReaders> {
+    pub(crate) fn new(index: Arc<Readable>) -> Result<Reader, SearchError> {
         Ok(Reader { desk: Box::new(Desk::new(index)?), limits: Limits::default() })
     }
 
-    /// A reader at a desk that a searcher left.
+    /// Returns a reader at a desk that a searcher left.
     pub(crate) fn at(mut desk: Box<Desk>) -> Reader {
         desk.default_operator(Operator::Or);
         Reader { desk, limits: Limits::default() }
     }
 
-    /// Sets the meaning of two neighbouring words in a query text. Default: either.
+    /// Sets the meaning of two neighbouring words in a query text. Default [`Operator::Or`].
     pub fn default_operator(&mut self, operator: Operator) {
         self.desk.default_operator(operator);
     }
 
-    /// Sets what each of its questions may cost.
+    /// Sets the limits of each of its questions.
     pub fn limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// Returns the sequence number that the last question saw, at least: see [`Hits::as_of`].
+    /// Returns the sequence number below which the last question saw all operations: see
+    /// [`Hits::as_of`].
     pub fn as_of(&self) -> u64 {
         self.desk.seat.as_of()
     }
 
-    /// What a [lenient](crate::Lenient) parser did not understand in the last question.
+    /// Returns the errors that a [lenient](crate::Lenient) parser skipped in the last question.
     pub fn warnings(&self) -> &[ParseError] {
         &self.desk.warnings
     }
 
-    /// Finds the first matches in the order of `search`. What they lead to stays until they are dropped, or their lease
-    /// is over.
+    /// Finds the first matches in the order of `search`. They stay readable until they are dropped
+    /// or their lease ends.
+    ///
+    /// # Errors
+    /// If the query is invalid or reaches a limit. If the index is closed or damaged.
     pub fn search<'r>(
         &'r mut self,
         query: impl IntoQuery<'r>,
@@ -75,7 +79,8 @@ impl Reader {
         self.search_made(given, &search)
     }
 
-    /// Searches for a query that is given, or else for the one that was parsed last. One function for all forms of a query.
+    /// Searches for the given query, or else for the one parsed last. One function for all forms of
+    /// a query keeps the code small.
     fn search_made<'r>(
         &'r mut self,
         given: Option<&'r Query>,
@@ -86,12 +91,12 @@ impl Reader {
         Ok(Hits::lent(&self.desk, given))
     }
 
-    /// Counts the matches.
+    /// Counts the matches, exactly.
     pub fn count<'r>(&'r mut self, query: impl IntoQuery<'r>) -> Result<u64, SearchError> {
         self.count_with(query, None)
     }
 
-    /// Counts the matches with an intersection algorithm of the caller's choice, if any.
+    /// Counts the matches, with an intersection algorithm of the caller's choice if any.
     pub(crate) fn count_with<'r>(
         &'r mut self,
         query: impl IntoQuery<'r>,
@@ -101,7 +106,7 @@ impl Reader {
         answer::count(ask, lent, algorithm)
     }
 
-    /// Counts the matches exactly up to `up_to`, and ends as soon as there are more.
+    /// Counts the matches, exactly up to `up_to`, and stops as soon as there are more.
     pub fn count_up_to<'r>(
         &'r mut self,
         query: impl IntoQuery<'r>,
@@ -111,9 +116,11 @@ impl Reader {
         answer::total(ask, lent, up_to)
     }
 
-    /// Aggregates the values of fields over all documents that match: an answer for each facet, of which there are
-    /// [`FACETS_MAX`](crate::facets::FACETS_MAX) at most. Matches are evaluated once. The tables of all facets take
-    /// [`Limits::facet_bytes`] at most.
+    /// Aggregates the values of fields over all documents that match. Returns one answer for each
+    /// facet.
+    ///
+    /// At most [`Facet::COUNT_MAX`] facets. Matches are evaluated once. The
+    /// tables of all facets take at most [`Limits::facet_bytes`].
     ///
     /// ```
     /// use spirit::{Document, FieldKind, Index};
@@ -139,8 +146,8 @@ impl Reader {
         facets::aggregate(ask, lent, facets)
     }
 
-    /// Describes how a search is evaluated in each executor: what the planner chooses or `search` forces, and what the
-    /// query's clauses find there.
+    /// Describes how a search is evaluated in each executor. A plan has the evaluators that the
+    /// planner chooses or `search` forces, and the results of the query's clauses.
     pub fn plan<'r>(
         &'r mut self,
         query: impl IntoQuery<'r>,
@@ -150,9 +157,11 @@ impl Reader {
         explain::plan(ask, lent, search)
     }
 
-    /// Explains the score that a search for the best gives to the document with this key, or why it does not match. Returns
-    /// none if there is no such document. Scores are computed with the parameters of `search`, and after a cursor from the
-    /// first page's counts. A search in another order is explained by the default parameters.
+    /// Explains the score of the document with this key, or why it does not match. Returns none if
+    /// there is no such document.
+    ///
+    /// Scores are computed with the parameters of `search`. After a cursor, the first page's counts
+    /// are used. A search in another order is explained with the default parameters.
     pub fn explain<'r>(
         &'r mut self,
         query: impl IntoQuery<'r>,
@@ -163,7 +172,7 @@ impl Reader {
         explain::explain(ask, lent, search, key)
     }
 
-    /// Makes a highlighter of what a search for `query` finds in texts.
+    /// Returns a highlighter of the matches of `query` in texts.
     pub fn highlighter<'q>(
         &mut self,
         query: impl IntoQuery<'q>,
@@ -173,10 +182,10 @@ impl Reader {
         Ok(Highlighter::of_texts(&self.desk.index, &query, how))
     }
 
-    /// Makes a highlighter of what a search for `query` finds in a field of text or keywords.
+    /// Returns a highlighter of the matches of `query` in a field of text or keywords.
     ///
     /// # Errors
-    /// [`SearchError::Unmarkable`] if there is no such field yet, or if it has other values.
+    /// [`SearchError::Unmarkable`] if there is no such field yet, or if it is of another kind.
     pub fn highlighter_in<'q>(
         &mut self,
         field: &str,
@@ -187,7 +196,7 @@ impl Reader {
         Highlighter::of_field(&self.desk.index, field, &query, how)
     }
 
-    /// Makes a query as the other methods do, for callers who ask several things of one query.
+    /// Makes a query from any of its forms, for callers who ask several questions with one query.
     pub fn parse<'q>(&mut self, query: impl IntoQuery<'q>) -> Result<Query, SearchError> {
         let given = self.desk.parse(query)?;
         Ok(given.unwrap_or(&self.desk.query).clone())

@@ -9,8 +9,10 @@ use spirit_schema::{FieldKind, Schema};
 use crate::search::cursor::RankedCursor;
 use crate::search::error::SearchError;
 
-/// How scores fade with the age of documents: each half-life halves them. A document's age is that of its newest moment in a field;
-/// one whose moment is yet to come is as good as new, and one that has none scores 0.
+/// The fading of scores with the age of documents: each half-life halves them.
+///
+/// A document's age counts from its newest moment in a field. A moment in the future has age zero.
+/// A document without a moment scores 0.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recency {
     field: Arc<str>,
@@ -19,21 +21,21 @@ pub struct Recency {
 }
 
 impl Recency {
-    /// By the moments of a field, as of now.
+    /// Returns a fading by the moments of a field, as of now.
     pub fn new(field: &str, half_life: Duration) -> Recency {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
         Recency { field: field.into(), half_life, now }
     }
 
-    /// The same as of another moment, in milliseconds since 1970. Further pages are as of the first one's, whatever they are asked
-    /// with.
+    /// Sets the moment as of which scores fade, in milliseconds since 1970. Further pages use the
+    /// first page's moment.
     pub fn as_of(mut self, now: i64) -> Recency {
         self.now = now;
         self
     }
 
-    /// What it means in an index with these fields.
+    /// Returns the fading for an index with these fields.
     fn fading(&self, schema: &Schema) -> Result<Fading, SearchError> {
         let field = schema.by_name(&self.field);
         match field.filter(|field| matches!(field.kind, FieldKind::Time(_))) {
@@ -49,7 +51,7 @@ impl Recency {
     }
 }
 
-/// How scores fade, if they do, on the page behind a cursor or on the first one.
+/// Returns the fading of the first page, or of the page after a cursor; none if scores do not fade.
 pub(crate) fn fading(
     recency: Option<&Recency>,
     schema: &Schema,

@@ -1,4 +1,4 @@
-//! What is asked besides the query: how many hits, in which order, from where on.
+//! Requests: number of hits, order, and the place to begin at.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,28 +11,31 @@ use spirit_query::{
 use crate::search::cursor::Cursor;
 use crate::search::recency::Recency;
 
-/// The most hits of one search.
-pub const HITS_MAX: usize = 10_000;
+/// See [`Search::HITS_MAX`].
+pub(crate) const HITS_MAX: usize = 10_000;
 
-/// What comes first.
+/// The order of hits.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Order {
-    /// The newest document. The search ends when it has enough.
+    /// Newest document first. The search ends once it has enough.
     Newest,
-    /// The most relevant document by BM25; of two that are equally so the newer.
+    /// Most relevant document first, by BM25. Ties go to the newer document.
     Relevance(Parameters),
-    /// The document with the least or the greatest value of a field: numbers, moments or truth. Of two with the same value the newer, and
-    /// those without last. One with several values counts by that which comes first.
+    /// Document with the least or the greatest value of a field first: keywords, numbers, moments
+    /// or booleans.
+    ///
+    /// Ties go to the newer document. Documents without a value come last. If a document has
+    /// several values, the one that comes first counts.
     Field {
         /// The field's name.
         field: Arc<str>,
-        /// Whether the least or the greatest value comes first.
+        /// The direction: least or greatest value first.
         direction: Direction,
     },
 }
 
-/// What is asked besides the query.
+/// A request: everything about a search except the query.
 #[derive(Clone, Debug)]
 pub struct Search {
     pub(crate) k: usize,
@@ -46,17 +49,21 @@ pub struct Search {
 }
 
 impl Search {
-    /// The newest `k` matches; at most [`HITS_MAX`].
+    /// The most hits of one search.
+    pub const HITS_MAX: usize = HITS_MAX;
+
+    /// Returns a request for the newest `k` matches, at most [`HITS_MAX`](Search::HITS_MAX).
     pub fn newest(k: usize) -> Search {
         Search::in_order(k, Order::Newest)
     }
 
-    /// The `k` most relevant matches; at most [`HITS_MAX`].
+    /// Returns a request for the `k` most relevant matches, at most [`HITS_MAX`](Search::HITS_MAX).
     pub fn best(k: usize) -> Search {
         Search::in_order(k, Order::Relevance(Parameters::default()))
     }
 
-    /// The first `k` matches in the order of a field's values, as [`Order::Field`] says; at most [`HITS_MAX`].
+    /// Returns a request for the first `k` matches in the order of a field's values, at most
+    /// [`HITS_MAX`](Search::HITS_MAX). See [`Order::Field`].
     ///
     /// ```
     /// use spirit::{Document, Index, Search};
@@ -74,7 +81,8 @@ impl Search {
         Search::in_order(k, Order::Field { field: field.into(), direction })
     }
 
-    /// The first `k` matches in this order; at most [`HITS_MAX`].
+    /// Returns a request for the first `k` matches in this order, at most
+    /// [`HITS_MAX`](Search::HITS_MAX).
     pub fn in_order(k: usize, order: Order) -> Search {
         let k = k.min(HITS_MAX);
         Search {
@@ -89,39 +97,50 @@ impl Search {
         }
     }
 
-    /// Let scores fade with age, where the order is by relevance.
+    /// Makes scores fade with age, if the order is by relevance.
     pub fn recency(mut self, recency: Recency) -> Search {
         self.recency = Some(recency);
         self
     }
 
-    /// Go on after a hit of an earlier page: of the same query in the same order, else it is refused. (What is newest goes on after
-    /// any hit of the newest.) Documents that came since are not in the way: neither by themselves nor, where
-    /// scores are asked for, by what they change in the others' scores.
+    /// Continues after a hit of an earlier page.
+    ///
+    /// Query and order must be those of the earlier page, or the search fails. In the order
+    /// [`Order::Newest`], any cursor of that order fits. Documents added since are not in the page,
+    /// and do not change its scores.
     pub fn after(mut self, cursor: Cursor) -> Search {
         self.after = Some(cursor);
         self
     }
 
-    /// Say how many documents match as well, in [`Hits::total`](crate::Hits::total): exactly up to `up_to`, above that at least.
-    /// They are those of the moment that the hits are of, on every page all of them. Without this nothing is counted.
+    /// Counts all documents that match, for [`Hits::total`](crate::Hits::total): exactly up to
+    /// `up_to`, or a lower bound above that.
+    ///
+    /// The count is of the moment of the hits, and includes the matches of all pages. Without this
+    /// call nothing is counted.
     pub fn total(mut self, up_to: u64) -> Search {
         self.total = Some(up_to);
         self
     }
 }
 
-/// What each query of a reader may cost. One that would cost more is ended, and its answer is a [`SearchError`](crate::SearchError).
+/// The limits of each query. A query that reaches one ends with a
+/// [`SearchError`](crate::SearchError).
 #[derive(Clone, Debug)]
 pub struct Limits {
-    /// How long it may take. Default: as long as it takes.
+    /// The longest time. Default: none.
     pub timeout: Option<Duration>,
-    /// When another thread sets it, the current query ends, and so does each that follows until it is cleared.
+    /// A flag with which another thread ends the current query. Each later query ends too, until
+    /// the flag is cleared.
     pub cancelled: Option<Arc<AtomicBool>>,
-    /// Terms that its prefixes, wildcards, fuzzy words and ranges of words may stand for, counted in each segment. Default: 1,048,576.
+    /// The most terms that prefixes, wildcards, fuzzy words and ranges of words expand to, counted
+    /// in each segment. Default: 1,048,576.
     pub expansions: u32,
-    /// Bytes that all facets of a query may take for what they tell apart: values, buckets, and counts of them. Default: 256 MiB. It is what
-    /// tables have room for; while one of them grows, and when values are named at the end, up to twice as much is taken for a moment.
+    /// The most bytes of the tables of all facets of a query: values, buckets and their counts.
+    /// Default: 256 MiB.
+    ///
+    /// It limits the tables' capacity. A growing table, and the naming of values at the end, may
+    /// briefly take up to twice as much.
     pub facet_bytes: usize,
 }
 
@@ -137,10 +156,10 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Those of a query that begins now.
+    /// Returns the limits of a query that begins now.
     pub(crate) fn begin(&self) -> Spent<'_> {
         Spent {
-            // What ends after the clock does has all the time there is.
+            // A deadline beyond the clock's range counts as no deadline.
             deadline: self.timeout.and_then(|timeout| Instant::now().checked_add(timeout)),
             cancelled: self.cancelled.as_deref(),
             expansions: self.expansions,
@@ -149,7 +168,7 @@ impl Limits {
     }
 }
 
-/// Without regard to a cursor.
+/// Returns the settings without the cursor's bound.
 pub(crate) fn of_all(settings: Settings<'_>) -> Settings<'_> {
     Settings { before: None, ..settings }
 }

@@ -1,10 +1,11 @@
-//! A searcher: asks an index from any thread.
+//! Searchers, which ask an index from any thread.
 
 use std::fmt;
 use std::sync::Arc;
 
 use spirit_query::{Aggregate, Explanation, Facet, Highlight, Operator, Query, QueryPlan, Total};
 
+use crate::config::options::QUERY_BYTES_MAX;
 use crate::search::error::SearchError;
 use crate::search::highlighter::Highlighter;
 use crate::search::hits::Hits;
@@ -13,11 +14,13 @@ use crate::search::pool::{Pool, Pooled};
 use crate::search::request::{Limits, Search};
 use crate::search::{answer, explain, facets};
 
-/// Asks an index, from any number of threads at once. Made by [`Index::searcher`](crate::Index::searcher).
+/// A searcher, with which any number of threads ask an index.
+/// [`Index::searcher`](crate::Index::searcher) returns one.
 ///
-/// Each question takes one of the index's [readers](crate::Builder::readers_max) and gives it back: a search when its hits are
-/// dropped. Questions do not wait for each other. One for which no reader is free for about 100 µs ends with
-/// [`SearchError::Readers`]. Once the index is closed or dropped, questions end with [`SearchError::Closed`].
+/// Each question takes one of the index's [readers](crate::Builder::readers_max) and returns it. A
+/// search returns it when its hits are dropped. Questions do not wait for each other. If no reader
+/// is free for about 100 µs, a question ends with [`SearchError::Readers`]. Once the index is
+/// closed or dropped, questions end with [`SearchError::Closed`].
 ///
 /// ```
 /// use spirit::{Index, Search};
@@ -51,24 +54,32 @@ impl fmt::Debug for Searcher {
 }
 
 impl Searcher {
+    /// The most bytes of a query text. A longer one fails with
+    /// [`TooLarge::Text`](crate::query::TooLarge::Text).
+    pub const QUERY_BYTES_MAX: usize = QUERY_BYTES_MAX;
+
     pub(crate) fn new(pool: Arc<Pool>) -> Searcher {
         Searcher { pool, operator: Operator::Or, limits: Limits::default() }
     }
 
-    /// Sets the meaning of two neighbouring words in a query text. Default: either.
+    /// Sets the meaning of two neighbouring words in a query text. Default [`Operator::Or`].
     pub fn default_operator(mut self, operator: Operator) -> Searcher {
         self.operator = operator;
         self
     }
 
-    /// Sets what each of its questions may cost. Default: as much as it takes.
+    /// Sets the limits of each of its questions. Default: those of [`Limits`], without a timeout.
     pub fn limits(mut self, limits: Limits) -> Searcher {
         self.limits = limits;
         self
     }
 
-    /// Finds the first matches in the order of `search`. What they lead to stays until they are dropped, or their lease
-    /// is over.
+    /// Finds the first matches in the order of `search`. They stay readable until they are dropped
+    /// or their lease ends.
+    ///
+    /// # Errors
+    /// If the query is invalid or reaches a limit. If no reader is free. If the index is closed or
+    /// damaged.
     pub fn search<'q>(
         &self,
         query: impl IntoQuery<'q>,
@@ -86,14 +97,14 @@ impl Searcher {
         Ok(Hits::pooled(desk))
     }
 
-    /// Counts the matches.
+    /// Counts the matches, exactly.
     pub fn count<'q>(&self, query: impl IntoQuery<'q>) -> Result<u64, SearchError> {
         let mut desk = self.desk()?;
         let (ask, lent) = desk.ask(query, &self.limits)?;
         answer::count(ask, lent, None)
     }
 
-    /// Counts the matches exactly up to `up_to`, and ends as soon as there are more.
+    /// Counts the matches, exactly up to `up_to`, and stops as soon as there are more.
     pub fn count_up_to<'q>(
         &self,
         query: impl IntoQuery<'q>,
@@ -104,7 +115,8 @@ impl Searcher {
         answer::total(ask, lent, up_to)
     }
 
-    /// Aggregates the values of fields over all documents that match: see [`Reader::aggregate`](crate::Reader::aggregate).
+    /// Aggregates the values of fields over all documents that match: see
+    /// [`Reader::aggregate`](crate::Reader::aggregate).
     pub fn aggregate<'q>(
         &self,
         query: impl IntoQuery<'q>,
@@ -126,7 +138,8 @@ impl Searcher {
         explain::plan(ask, lent, search)
     }
 
-    /// Explains the score of the document with this key: see [`Reader::explain`](crate::Reader::explain).
+    /// Explains the score of the document with this key: see
+    /// [`Reader::explain`](crate::Reader::explain).
     pub fn explain<'q>(
         &self,
         query: impl IntoQuery<'q>,
@@ -138,7 +151,7 @@ impl Searcher {
         explain::explain(ask, lent, search, key)
     }
 
-    /// Makes a highlighter of what a search for `query` finds in texts.
+    /// Returns a highlighter of the matches of `query` in texts.
     pub fn highlighter<'q>(
         &self,
         query: impl IntoQuery<'q>,
@@ -148,7 +161,7 @@ impl Searcher {
         Ok(Highlighter::of_texts(self.pool.index(), &query, how))
     }
 
-    /// Makes a highlighter of what a search for `query` finds in a field of text or keywords.
+    /// Returns a highlighter of the matches of `query` in a field of text or keywords.
     ///
     /// ```
     /// use spirit::{Analyzer, Document, FieldKind, Index, Search};
@@ -166,7 +179,7 @@ impl Searcher {
     /// ```
     ///
     /// # Errors
-    /// [`SearchError::Unmarkable`] if there is no such field yet, or if it has other values.
+    /// [`SearchError::Unmarkable`] if there is no such field yet, or if it is of another kind.
     pub fn highlighter_in<'q>(
         &self,
         field: &str,
@@ -177,7 +190,7 @@ impl Searcher {
         Highlighter::of_field(self.pool.index(), field, &query, how)
     }
 
-    /// Makes a query as the other methods do, for callers who ask several things of one query.
+    /// Makes a query from any of its forms, for callers who ask several questions with one query.
     pub fn parse<'q>(&self, query: impl IntoQuery<'q>) -> Result<Query, SearchError> {
         let mut desk = self.desk()?;
         let given = desk.parse(query)?;

@@ -1,4 +1,4 @@
-//! A reader's place: the view that it asks, and its slot there.
+//! Seats: the view that a reader asks, and its slot there.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -7,33 +7,32 @@ use spirit_index::ground::damage;
 use spirit_mem::PinSlot;
 
 use crate::engine::readable::Readable;
-use crate::search::error::{SearchError, TooManyReaders};
+use crate::search::error::SearchError;
 use crate::search::hit_error::HitError;
-use crate::stages::lease::LeaseExpired;
 use crate::storage::view::View;
 
-/// How often a question is asked anew of another view before it is given up.
+/// The most attempts to ask a question, each of a newer view.
 const TRIES: usize = 8;
 
 /// A view, and a slot in it.
 pub(crate) struct Seat {
     view: Arc<View>,
-    /// There is one until the seat is given up.
+    /// The slot; none once the seat is dropped.
     slot: Option<PinSlot>,
-    /// The sequence number that the last question saw, at least.
+    /// The sequence number below which the last question saw all operations.
     as_of: u64,
 }
 
-/// How a question ends.
+/// The end of a question.
 #[derive(Clone, Copy)]
 pub(crate) enum End {
-    /// Nothing is read any more.
+    /// The slot is left: nothing is read any more.
     Leave,
-    /// What was found stays readable.
+    /// The slot is held: hits stay readable.
     Hold,
 }
 
-/// Unpins the slot when it is dropped, also while a panic unwinds.
+/// A guard that unpins the slot when dropped, even while a panic unwinds.
 struct Pinned<'s>(&'s Seat);
 
 impl Drop for Pinned<'_> {
@@ -43,12 +42,12 @@ impl Drop for Pinned<'_> {
 }
 
 impl Seat {
-    pub(crate) fn take(view: Arc<View>, readers_max: usize) -> Result<Seat, TooManyReaders> {
-        let slot = view.pins.acquire().ok_or(TooManyReaders { readers_max })?;
+    pub(crate) fn take(view: Arc<View>, readers_max: usize) -> Result<Seat, SearchError> {
+        let slot = view.pins.acquire().ok_or(SearchError::Readers { readers_max })?;
         Ok(Seat { view, slot: Some(slot), as_of: 0 })
     }
 
-    /// One past the sequence number of the newest operation that the last answer saw, at least.
+    /// Returns the sequence number below which the last question saw all operations.
     pub(crate) fn as_of(&self) -> u64 {
         self.as_of
     }
@@ -63,7 +62,8 @@ impl Seat {
     }
 
     /// Asks the current view.
-    // Inlined, or the answer and its closures go through memory: a tenth of a short query (experiment `newest`).
+    // Inlined. Otherwise the answer and its closures pass through memory, which takes a tenth of
+    // the time of a short query (experiment `newest`).
     #[inline(always)]
     pub(crate) fn ask<T>(
         &mut self,
@@ -91,7 +91,8 @@ impl Seat {
         Ok(answer)
     }
 
-    /// Like [`ask`](Self::ask), for a view of another process. If its writer goes away meanwhile, the next view is asked.
+    /// Like [`ask`](Self::ask), but for a view of another process. If its writer ends meanwhile,
+    /// asks the next view.
     #[cold]
     fn ask_what_is_followed<T>(
         &mut self,
@@ -110,7 +111,8 @@ impl Seat {
         Err(SearchError::Unreadable { why })
     }
 
-    /// Asks once; none, even after a panic, if the memory may have been reused while it was read.
+    /// Asks once. Returns none, even after a panic, if the memory may have been reused during the
+    /// read.
     fn try_to_answer<T>(
         &self,
         end: End,
@@ -127,7 +129,7 @@ impl Seat {
         Some(answer.unwrap_or_else(|panic| resume_unwind(panic)))
     }
 
-    /// Ends a question; false if the memory may have been reused meanwhile.
+    /// Ends a question. False if the memory may have been reused meanwhile.
     #[inline(always)]
     fn end(&self, end: End) -> bool {
         match end {
@@ -136,13 +138,14 @@ impl Seat {
         }
     }
 
-    /// Leaves the view; false if the memory may have been reused meanwhile.
+    /// Leaves the view. False if the memory may have been reused meanwhile.
     #[inline(always)]
     pub(crate) fn leave(&self) -> bool {
         self.view.pins.unpin(self.slot()) && !self.view.is_outdated()
     }
 
-    /// Stays, but may be revoked; false if the memory may have been reused meanwhile.
+    /// Keeps the slot, which may then be revoked. False if the memory may have been reused
+    /// meanwhile.
     #[inline(always)]
     pub(crate) fn hold(&self) -> bool {
         if self.view.pins.hold(self.slot()) && !self.view.is_outdated() {
@@ -152,7 +155,7 @@ impl Seat {
         false
     }
 
-    /// Reads more of what was found, while it is held.
+    /// Reads more memory of the hits while they are held.
     pub(crate) fn read<T>(
         &self,
         index: &Readable,
@@ -160,7 +163,7 @@ impl Seat {
     ) -> Result<T, HitError> {
         let expired = || {
             let lease = index.options.reader_lease;
-            if self.view.is_closed() { HitError::Closed } else { LeaseExpired { lease }.into() }
+            if self.view.is_closed() { HitError::Closed } else { HitError::Lease { lease } }
         };
         damage::clear();
         if self.view.is_outdated() || !self.view.pins.resume(self.slot()) {
@@ -186,7 +189,7 @@ impl Seat {
     /// Moves to the current view.
     fn move_on(&mut self, index: &Readable) -> Result<(), SearchError> {
         if !self.view.is_outdated() {
-            // The slot was revoked, and may be pinned anew.
+            // The slot was revoked. It may be pinned again.
             return Ok(());
         }
         let unreadable = |why: String| SearchError::Unreadable { why };
@@ -198,7 +201,7 @@ impl Seat {
     }
 }
 
-/// The slot of some hits is held again when this is dropped.
+/// A guard that holds the slot again when dropped.
 struct Reading<'s>(&'s Seat);
 
 impl Drop for Reading<'_> {

@@ -11,7 +11,7 @@ use crate::search::memory::Memory;
 use crate::search::request::{Search, of_all};
 use crate::storage::view::View;
 
-/// How hits are sorted by the field with this name.
+/// Returns the order by the field with this name; an error if it cannot be sorted by.
 pub(crate) fn sort_by(
     schema: &Schema,
     name: &str,
@@ -26,7 +26,7 @@ pub(crate) fn sort_by(
     Ok(SortBy { field: found.id, kind: found.kind.value_kind(), direction })
 }
 
-/// Finds the first.
+/// Finds the first hits in the order of a field's values.
 pub(crate) fn first(
     ask: Ask<'_>,
     view: &View,
@@ -41,7 +41,8 @@ pub(crate) fn first(
     };
     let fingerprint = || Fingerprint::of(ask.query).short();
     cursor::check(after.map(|(last, _)| last.fingerprint), fingerprint)?;
-    // Before the snapshots: what they see and this does not may be in this page only.
+    // The order matters: a document that comes after `now` may be in this page, and is in no later
+    // page.
     let now = view.sequence();
     let Memory { scratch, hits, first, .. } = memory;
     let settings = ask.settings_of(search);
@@ -67,7 +68,7 @@ pub(crate) fn first(
     Ok(())
 }
 
-/// Whether a cursor is of this order.
+/// True if a cursor is of this order.
 fn is_of(last: &SortedCursor, by: SortBy) -> bool {
     (last.field, last.direction) == (by.field, by.direction)
 }

@@ -1,8 +1,9 @@
-//! The flush stage: a thread that makes read-optimized segments of full ones, engraves them in the second tier if there is
-//! one, and drops the oldest.
+//! The flush stage: a thread that makes read-optimized segments of full ones, engraves them in the
+//! second tier if there is one, and drops the oldest.
 //!
-//! It alone writes the dictionary and moves the window. Its queue holds one segment: when it falls behind,
-//! the ingest role waits at the hand-over, which is the back-pressure of the pipeline.
+//! It alone writes the dictionary and moves the window. Its queue holds one segment. When it falls
+//! behind, the ingest role waits to hand over the next segment: this is the pipeline's
+//! back-pressure.
 
 mod room;
 
@@ -34,49 +35,49 @@ use crate::write::task::Task;
 
 use room::Room;
 
-/// How often garbage is looked at while nothing else happens.
+/// The time between two looks at garbage while there are no tasks.
 const IDLE: Duration = Duration::from_millis(5);
-/// Where nothing may be dropped, this share of the dictionary is kept for rewrites: one in this number of
-/// bytes. Smaller ones were not tried.
+/// The reserve of the dictionary for rewrites, where nothing may be dropped: one in this number of
+/// bytes. Smaller reserves were not tried.
 const DICTIONARY_RESERVE: u64 = 8;
-/// How long the first answer after a start is left alone.
+/// The time after a start during which background work leaves the first answer alone.
 const REST: Duration = Duration::from_millis(1);
 
 pub(crate) struct FlushStage {
     shared: Arc<Shared>,
     rewrite: Option<Rewrite>,
-    /// The rewrite's last step found no room, though no reader was in its way.
+    /// True if the rewrite's last step found no room, though no reader blocked it.
     rewrite_is_blocked: bool,
-    /// The window's end before which none is begun where the oldest may be dropped.
+    /// The window's end before which no rewrite begins, where the oldest segment may be dropped.
     no_rewrite_before: Position,
-    /// The room there was when the last rewrite found too little.
+    /// The room at the last rewrite that found too little.
     found_no_room: Option<Room>,
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
     lateness: Lateness,
-    /// What puts a segment's terms in order.
+    /// The sorter of a segment's terms.
     sorter: TermSorter,
-    /// What goes to the second tier, if there is one.
+    /// The placement of segments in the second tier, if there is one.
     placement: Option<Placement>,
     /// The ingest role.
     role: Arc<Mutex<Ingester>>,
     /// The root of the index's file, if it has one.
     root: Option<Arc<OpenRoot>>,
-    /// Entries that leave the DRAM dictionary, since the second tier has them too.
+    /// The removal of entries from the DRAM dictionary that the second tier has too, if under way.
     shed: Option<Shed>,
-    /// All of those leave it, as soon as the second tier has them.
+    /// True if all entries leave the DRAM dictionary once the second tier has them.
     sheds_merged: bool,
-    /// The ingest role waits for room in the log, which engraving makes.
+    /// True if the ingest role waits for room in the log. Engraving makes it.
     log_is_full: bool,
-    /// It does what nobody has asked for too.
+    /// True once background work has begun.
     has_begun: bool,
-    /// Callers that wait until everything before is done.
+    /// Callers that wait until all earlier tasks are done.
     waiting: Vec<SyncSender<()>>,
     tasks: Receiver<Task>,
 }
 
-/// Poisons the index if the stage ends by a panic.
+/// A guard that poisons the index if the stage ends by a panic.
 struct Dart(Arc<Shared>);
 
 impl Drop for Dart {
@@ -97,7 +98,8 @@ impl FlushStage {
         root: Option<Arc<OpenRoot>>,
     ) -> FlushStage {
         if shared.on_full != OnFull::DropOldest {
-            // Where nothing may be dropped, space comes back by rewrites alone, and these need some themselves.
+            // Where nothing may be dropped, only rewrites free space, and they need some
+            // themselves.
             let geometry = shared.memory.geometry();
             let segments = if geometry.settings.store { 3 } else { 2 };
             shared.memory.set_reserve(segments * geometry.extent_bytes);
@@ -143,7 +145,7 @@ impl FlushStage {
                 Err(RecvTimeoutError::Timeout) => is_idle = !self.idle(),
             }
             if self.shared.has_disk_failed() || self.shared.is_damaged() {
-                // What the second tier holds is not known any more: queries go on, and nothing else.
+                // The contents of the second tier are uncertain from now on: only queries continue.
                 self.shared.poison();
                 return;
             }
@@ -154,10 +156,10 @@ impl FlushStage {
         }
     }
 
-    /// What is asked for next. While there is something to engrave nobody waits for more.
+    /// Returns the next task. Waits only if there is nothing else to do.
     fn next_task(&mut self) -> Result<Task, RecvTimeoutError> {
         if !self.has_begun {
-            // Who has just started the index wants an answer first.
+            // The caller of a start wants its first answer before background work begins.
             let task = self.tasks.recv_timeout(REST);
             self.has_begun = !self.import_keys();
             return task;
@@ -172,12 +174,13 @@ impl FlushStage {
         })
     }
 
-    /// Whether there is something to be placed, or brought to DRAM.
+    /// True if there are segments to place, or parts to bring to DRAM.
     fn is_placing(&self) -> bool {
         self.placement.as_ref().is_some_and(|placement| placement.has_work(&self.shared))
     }
 
-    /// Nothing is asked for: engraves a piece, or looks after the rest. Says whether anything came of it.
+    /// Takes the next step of background work: engraving first, or else the rest. True if it made
+    /// progress.
     fn idle(&mut self) -> bool {
         let before = self.shared.progress();
         if self.sheds_merged {
@@ -207,7 +210,7 @@ impl FlushStage {
         shedding == Some(Shedding::Cutting) || self.shared.progress() != before
     }
 
-    /// Goes on engraving, merging or importing; says whether it could.
+    /// Takes the next step of engraving, merging or importing. True if there was one.
     fn place_a_piece(&mut self) -> bool {
         let shared = &self.shared;
         let Some(placement) = &mut self.placement else { return false };
@@ -219,32 +222,34 @@ impl FlushStage {
         went_on
     }
 
-    /// Lets go of readers that were in the way for too long, and tells of those that are.
+    /// Revokes slots of readers that blocked memory for too long, and reports those that block it.
     fn enforce_leases(&mut self) {
         let pins = self.shared.memory.pins();
         self.leases.enforce(pins);
         self.lateness.tell(&self.leases, pins);
     }
 
-    /// From now on all that is flushed is engraved, until nothing is left.
+    /// Engraves all flushed segments from now on, until none is left.
     fn engrave_all(&mut self) {
         self.log_is_full = true;
         let Some(placement) = &mut self.placement else { return };
         placement.engrave_all();
         if !placement.has_to_place(&self.shared.memory) {
-            // The log is short, and nothing in it waits to be engraved: the disk has no room for more of it.
+            // The log is short, and no segment waits to be engraved: the disk has no room for a
+            // longer one.
             self.shared.note_stuck();
         }
     }
 
-    /// What is engraved is merged, however little that is.
+    /// Merges all engraved segments, however few.
     fn merge_all(&mut self) {
         if let Some(placement) = &mut self.placement {
             placement.merge_all();
         }
     }
 
-    /// What the start found may be entered in the key table as soon as the log is replayed; says whether that was just now.
+    /// Allows the import of keys that the start found, once the log is replayed. True if that was
+    /// just now.
     fn import_keys(&mut self) -> bool {
         let replayed = self.shared.take_replayed();
         if let Some(placement) = self.placement.as_mut().filter(|_| replayed) {
@@ -263,7 +268,7 @@ impl FlushStage {
         }
     }
 
-    /// Answers those who wait for all that was asked for before: it is done, or cannot be.
+    /// Answers callers that wait for all earlier tasks: these are done, or cannot be done.
     fn answer_waiting(&mut self) {
         for done in self.waiting.drain(..) {
             // A caller that no longer waits has dropped its channel.
@@ -271,14 +276,14 @@ impl FlushStage {
         }
     }
 
-    /// Whether readers have only to leave for some room to come back, which they do in the time of a lease.
+    /// True if room comes back once readers leave, which they do within a lease.
     fn is_reclaiming(&self) -> bool {
         let memory = &self.shared.memory;
         memory.is_reclaiming() || memory.dictionary().is_reclaiming() || self.shed.is_some()
     }
 
     fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
-        // The queue has a free place: wakes an adder that waits to hand over the next segment.
+        // The queue has a free place. This wakes a thread that waits to hand over the next segment.
         self.shared.memory.notify_space();
         let mut steps = None;
         while let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) {
@@ -286,12 +291,12 @@ impl FlushStage {
                 return;
             }
             let before = self.shared.progress();
-            // What is waited for may be a reader's, whichever way room is made.
+            // Readers may block room, however it is made.
             self.enforce_leases();
             let shed = stop == FlushStop::DictionaryFull && self.shed_all();
             let made = shed || self.make_room();
             let smaller = self.in_dram() == 0 && flush.without_bitmaps();
-            // A run that breaks off leaves garbage, which the next one may find gone.
+            // A run that breaks off leaves garbage, which the next run may find collected.
             let went_on = steps.replace(flush.steps()) != Some(flush.steps());
             if !made && !smaller && !went_on && !self.is_reclaiming() {
                 self.shared.note_stuck();
@@ -308,15 +313,15 @@ impl FlushStage {
         self.keep_ahead();
     }
 
-    /// Flushed segments that take room in DRAM.
+    /// Returns the number of flushed segments that take room in DRAM.
     fn in_dram(&self) -> u64 {
         let window = self.shared.memory.window();
         let flushed = (window.end - window.oldest) as u64;
         self.placement.as_ref().map_or(flushed, Placement::in_dram)
     }
 
-    /// Does what is due besides flushing: garbage, and segments that are mostly dead. Goes on until there is
-    /// nothing, or readers have to leave first.
+    /// Does the work besides flushing: collects garbage, and rewrites segments that are mostly
+    /// dead. Ends when there is nothing left, or readers have to leave first.
     fn tend(&mut self) {
         self.enforce_leases();
         self.drop_old();

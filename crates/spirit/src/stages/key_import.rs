@@ -1,6 +1,9 @@
-//! After a start the key table is empty, and filled in the background when the log is replayed, which may need the room: the newest
-//! segment's keys first. A key that is not in it is looked for in each segment before those. A start estimates the dead rows of
-//! each segment; they are counted before the keys are entered.
+//! The import of keys after a start.
+//!
+//! The key table is empty at a start. It is filled in the background after the replay, which may
+//! need the room, newest segment first. Keys that it lacks are looked for in each segment not yet
+//! imported. A start estimates the dead rows of each segment. They are counted before the keys are
+//! entered.
 
 use spirit_index::ground::damage;
 use spirit_index::ground::ids::{Position, State};
@@ -11,11 +14,13 @@ use spirit_index::start::import::Importer;
 
 use crate::storage::shared::Shared;
 
-/// Enters the keys of the next rows in the key table; says whether it can go on. If the table has no room, or keys leave it, the
-/// others stay where they are, and are looked for there. Nobody drops segments meanwhile.
+/// Enters the keys of the next rows in the key table. False if it cannot continue. If the table has
+/// no room, or keys were moved out of it, the other keys stay in their segments and are looked for
+/// there. The caller drops no segments meanwhile.
 pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     let memory = &shared.memory;
-    // An operation that replaces or deletes a document holds the lock too: a row that lives now is its key's document.
+    // An operation that replaces or deletes a document holds the lock too. So a row that lives now
+    // is its key's document.
     let table = shared.keys();
     if shared.have_keys_left() {
         return false;
@@ -35,7 +40,7 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
         key.clear();
         keys::write_key(&segment, word, &mut key);
         if table.insert(memory, keys::hash(&key), segment.row_number(local)).is_err() {
-            // Else it would pass for entered, and be found by nobody.
+            // Otherwise the key would count as entered, and no operation would find it.
             importer.again_from(local);
             return false;
         }
@@ -43,19 +48,22 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     true
 }
 
-/// Counts the dead rows of the segment at `position`, if it has any. The caller drops no segments meanwhile.
+/// Counts the dead rows of the segment at `position`, if it has any. The caller drops no segments
+/// meanwhile.
 pub(crate) fn count_deaths_at(shared: &Shared, position: Position) {
     // Rows die under this lock.
     let _keys = shared.keys();
     let snapshot = Snapshot::of_role(&shared.memory, u64::MAX);
-    // A segment with dead rows has a count above 0: all rows of all segments would be read otherwise.
+    // A segment with dead rows has a count above 0. Without this check, all rows of all segments
+    // would be read.
     if let Some(segment) = snapshot.segment(position).filter(Segment::has_dead) {
         count_deaths(shared, &segment);
     }
 }
 
-/// Counts the dead rows of all engraved segments, for a private copy of an index: its start estimates them, and it imports no keys.
-/// Takes time by the rows of segments with dead ones.
+/// Counts the dead rows of all engraved segments, for a private copy of an index. Its start
+/// estimates them, and it imports no keys. Takes time linear in the rows of segments with dead
+/// ones.
 pub(crate) fn count_all_deaths(shared: &Shared) {
     let _keys = shared.keys();
     damage::clear();
@@ -69,8 +77,8 @@ pub(crate) fn count_all_deaths(shared: &Shared) {
     }
 }
 
-/// Corrects the count of a segment's dead rows. A crash may leave a death uncounted, and a start may count one too many. The key lock
-/// is held. Damaged pages correct nothing.
+/// Corrects the count of a segment's dead rows. A crash may leave a death uncounted, and a start
+/// may count one too many. The caller holds the key lock. Damaged pages correct nothing.
 fn count_deaths(shared: &Shared, segment: &Segment<'_>) {
     let rows = segment.row_table();
     let dead = (0..segment.rows()).filter(|local| rows.row(*local).death() != 0).count();

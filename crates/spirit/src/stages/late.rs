@@ -1,4 +1,4 @@
-//! Calls the callback that names readers which memory waits for.
+//! Calls of the callback that reports late readers.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI32;
@@ -14,7 +14,7 @@ use crate::stages::lease::Leases;
 /// The least time before a reader counts as late, and between two calls of the callback.
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Calls back while a reader is late, once in a [`PERIOD`].
+/// The state of the callback, which is called once in each [`PERIOD`] while a reader is late.
 pub(crate) struct Lateness {
     watcher: Option<LateWatcher>,
     /// The process of each group of shared slots, if there are such slots.
@@ -30,7 +30,7 @@ impl Lateness {
         Lateness { watcher, processes, called: Instant::now() }
     }
 
-    /// Names the reader that has been in the way for longest, if it is late.
+    /// Reports the reader that has blocked memory for longest, if it is late.
     pub(crate) fn tell(&mut self, leases: &Leases, pins: &Pins) {
         let Some(watcher) = &self.watcher else { return };
         let Some((slot, since)) = leases.longest() else { return };

@@ -1,4 +1,4 @@
-//! Engraved segments that wait to be merged, and the run of them that is.
+//! Merging: engraved segments that wait to be merged, and the run that is being merged.
 
 use std::collections::VecDeque;
 
@@ -12,31 +12,31 @@ use spirit_index::merge::merged_writer::MergedWriter;
 
 use crate::config::options::Options;
 
-/// Segments that come together where a merge is written to a disk page by page.
+/// The number of segments merged at once, if a merge is written to a disk page by page.
 const AFTER_SYNCED: usize = 8;
 
 /// Segments on their way into the merged dictionary.
 pub(crate) struct Merging {
-    /// This many come together before they are merged.
+    /// The number of waiting segments from which they are merged.
     after: usize,
-    /// Segments that the start found are merged at once.
+    /// True if segments that the start found are merged at once.
     begins_with_found: bool,
     /// The oldest segment when the index was opened.
     oldest: Position,
-    /// Engraved and not merged, oldest first.
+    /// Engraved segments that are not merged, oldest first.
     waiting: VecDeque<SegmentId>,
-    /// Of the first of them, once it has begun.
+    /// The run that is being merged: the first of the waiting segments.
     run: Merge,
-    /// Made when it is needed for the first time.
+    /// The writer of the merged dictionary, made when it is first needed.
     writer: Option<MergedWriter>,
-    /// All are merged now, however few have come together.
+    /// True if all waiting segments are merged now, however few.
     at_once: bool,
-    /// What was to be merged is damaged: it stays as it is.
+    /// True if a segment to be merged is damaged: it stays as it is.
     is_stopped: bool,
 }
 
 impl Merging {
-    /// What a start found comes first.
+    /// Begins with the segments that a start found.
     pub(crate) fn new(options: &Options, memory: &Memory) -> Merging {
         let found = memory.merged()..memory.coverage().base_end();
         Merging {
@@ -51,17 +51,18 @@ impl Merging {
         }
     }
 
-    /// A segment has been engraved.
+    /// Adds a segment that has been engraved.
     pub(crate) fn push(&mut self, id: SegmentId) {
         self.waiting.push_back(id);
     }
 
-    /// Merges all that wait, however few they are.
+    /// Merges all waiting segments, however few.
     pub(crate) fn merge_all(&mut self) {
         self.at_once = !self.waiting.is_empty();
     }
 
-    /// Whether there is something to merge now: enough has come together, the short-term partition fills, or a start found it.
+    /// True if segments are to be merged now. Enough of them wait, the short-term partition is half
+    /// full, a run is under way, or a start found them.
     pub(crate) fn has_work(&self, memory: &Memory) -> bool {
         let Some(oldest) = self.waiting.front().filter(|_| !self.is_stopped) else { return false };
         let fills = || {
@@ -75,7 +76,8 @@ impl Merging {
             || fills()
     }
 
-    /// Takes the next step; says how many segments are merged by it, or nothing if it could not be taken.
+    /// Takes the next step. Returns the number of segments that it finished merging; none if it
+    /// could not be taken.
     pub(crate) fn advance(&mut self, memory: &Memory) -> Option<usize> {
         if self.run.is_done() {
             self.run.begin(memory, self.waiting.iter().copied());
@@ -95,14 +97,14 @@ impl Merging {
             }
             Err(_) => {}
         }
-        // What was taken out may make room, or fewer segments may fit.
+        // Entries that were cut may make room, or a shorter run may fit.
         let went_on = self.run.cut(memory, writer)
             || writer.settle(memory.pins(), memory.region(), memory.nvm()?)
             || self.run.shorten(memory, writer);
         went_on.then_some(0)
     }
 
-    /// If the run is done its segments wait no more; says how many they are.
+    /// Removes the segments of a finished run from those that wait. Returns their number.
     fn note_merged(&mut self) -> usize {
         let merged = if self.run.is_done() { self.run.segments() } else { 0 };
         self.waiting.drain(..merged);
@@ -110,7 +112,8 @@ impl Merging {
         merged
     }
 
-    /// Lets terms be taken out of the dictionary, whose writer this is; says how many segments were merged for it.
+    /// Lets terms be removed from the dictionary, whose writer it returns. Also returns the number
+    /// of segments that finished merging for that.
     pub(crate) fn make_way(&mut self, memory: &Memory) -> (usize, &mut MergedWriter) {
         let mut merged = 0;
         if !self.run.is_done() {
@@ -120,12 +123,12 @@ impl Merging {
         (merged, opened(&mut self.writer, memory, self.oldest))
     }
 
-    /// Lines of the dictionary in use, once they have been counted.
+    /// Returns the number of dictionary lines in use, once they have been counted.
     pub(crate) fn lines(&self) -> Option<u64> {
         self.writer.as_ref().map(MergedWriter::used)
     }
 
-    /// Takes back what no reader holds any more.
+    /// Frees memory that no reader holds any more.
     pub(crate) fn collect(&mut self, memory: &Memory) {
         if let Some(writer) = &mut self.writer {
             writer.collect(memory.pins());
@@ -133,8 +136,8 @@ impl Merging {
     }
 }
 
-/// The writer of the dictionary, opened if it is not yet: where `oldest` was the oldest segment. What was dropped since is swept when
-/// its readers have left.
+/// Returns the writer of the dictionary, and opens it at the first call. `oldest` was the oldest
+/// segment at the start: segments dropped since are swept once their readers have left.
 fn opened<'a>(
     writer: &'a mut Option<MergedWriter>,
     memory: &Memory,
@@ -149,7 +152,7 @@ fn opened<'a>(
     })
 }
 
-/// How many engraved segments come together before they are merged, unless set otherwise.
+/// Returns the default number of engraved segments from which they are merged.
 fn default_after(memory: &Memory) -> usize {
     match memory.nvm().map(|nvm| nvm.door().barrier()) {
         Some(Barrier::Sync) => AFTER_SYNCED,

@@ -1,5 +1,6 @@
-//! Where segments are put: which wait to be engraved or merged, which are, and when either goes on (the paper's policies,
-//! §4.7). After a start: what is still to be brought to DRAM.
+//! Placement: which segments wait to be engraved or merged, which are, and when the next step is
+//! taken (the paper's policies, §4.7). After a start, also the parts that are still to be brought
+//! to DRAM.
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
@@ -24,27 +25,28 @@ use crate::storage::shared::Shared;
 pub(crate) struct Placement {
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
-    /// Flushed, oldest first; the first may be under way.
+    /// Flushed segments, oldest first. The first may be under way.
     flushed: VecDeque<Engrave>,
-    /// Engraved, with readers still in DRAM; oldest first.
+    /// Engraved segments with readers still in DRAM, oldest first.
     engraved: VecDeque<SegmentId>,
     merging: Merging,
     importer: Importer,
-    /// Keys that the start found are to be entered now.
+    /// True if keys that the start found are to be entered now.
     has_keys: bool,
-    /// They never are: nothing is added, and each segment's own list of keys is asked.
+    /// True if keys are never entered: nothing is added, and each segment's own list of keys is
+    /// searched.
     leaves_keys: bool,
-    /// End of the positions whose dead rows are still estimates of the start.
+    /// The end of the positions whose dead rows are still estimates of the start.
     uncounted_end: Position,
-    /// The log is replayed.
+    /// True once the log is replayed.
     is_replayed: bool,
-    /// All that is flushed goes now, whatever the policy.
+    /// True if all flushed segments are engraved now, under any policy.
     at_once: bool,
-    /// The segments that the key filter was last complete for.
+    /// The set of segments for which the key filter was last complete.
     filtered: Option<(Position, u64)>,
 }
 
-/// What is to be done next.
+/// The kind of the next step.
 enum Work {
     Engrave,
     Merge,
@@ -76,13 +78,13 @@ impl Placement {
         }
     }
 
-    /// A segment has been flushed.
+    /// Adds a segment that has been flushed.
     pub(crate) fn push(&mut self, engrave: Engrave) {
         self.flushed.push_back(engrave);
         self.at_once |= self.engrave == EngravePolicy::Eager;
     }
 
-    /// Whether there is something to engrave, to merge or to import now.
+    /// True if there is something to engrave, to merge or to import now.
     pub(crate) fn has_work(&self, shared: &Shared) -> bool {
         let memory = &shared.memory;
         let has_terms = self.importer.has_terms(memory);
@@ -110,30 +112,31 @@ impl Placement {
         }
     }
 
-    /// Whether there is something to engrave or to merge now.
+    /// True if there is something to engrave or to merge now.
     pub(crate) fn has_to_place(&self, memory: &Memory) -> bool {
         (self.at_once && !self.flushed.is_empty()) || self.merging.has_work(memory)
     }
 
-    /// Engraves all that is flushed, whatever the policy.
+    /// Engraves all flushed segments, under any policy.
     pub(crate) fn engrave_all(&mut self) {
         self.at_once = true;
     }
 
-    /// Merges all that is engraved, however little that is.
+    /// Merges all engraved segments, however few.
     pub(crate) fn merge_all(&mut self) {
         self.merging.merge_all();
     }
 
-    /// Nothing comes in.
+    /// Notes that no documents come in.
     pub(crate) fn idle(&mut self) {
         self.at_once |= self.engrave == EngravePolicy::Opportunistic;
     }
 
-    /// Takes the next step; says whether it could be taken.
+    /// Takes the next step. False if it could not be taken.
     pub(crate) fn advance(&mut self, shared: &Shared) -> bool {
         match self.next_work(shared) {
-            // A merge makes room for terms, which engraving may wait for, and segments that may be dropped.
+            // A merge makes room for terms, which engraving may wait for. It also lets segments be
+            // dropped.
             Some(Work::Engrave) => {
                 shared.engraved().time(|| self.advance_engraving(shared))
                     || (self.merging.has_work(&shared.memory)
@@ -163,7 +166,7 @@ impl Placement {
         }
     }
 
-    /// What readers wait for comes first; what memory waits for after it.
+    /// Returns the next step. Steps that memory or readers wait for come first.
     fn next_work(&self, shared: &Shared) -> Option<Work> {
         if self.at_once && !self.flushed.is_empty() {
             Some(Work::Engrave)
@@ -182,7 +185,8 @@ impl Placement {
         }
     }
 
-    /// Brings no more terms to DRAM; says whether some were entered that do not count.
+    /// Brings no more terms to DRAM. True if an unfinished segment's terms were entered, which do
+    /// not count.
     pub(crate) fn stop_importing_terms(&mut self, memory: &Memory) -> bool {
         self.importer.stop_terms(memory)
     }
@@ -227,29 +231,29 @@ impl Placement {
         merged.is_some()
     }
 
-    /// Lets terms be taken out of the merged dictionary, whose writer this is.
+    /// Lets terms be removed from the merged dictionary, whose writer it returns.
     pub(crate) fn make_way(&mut self, shared: &Shared) -> &mut MergedWriter {
         let (merged, writer) = self.merging.make_way(&shared.memory);
         shared.add(Gauge::Merged, merged as u64);
         writer
     }
 
-    /// Lines of the merged dictionary in use, once they have been counted.
+    /// Returns the number of lines of the merged dictionary in use, once they have been counted.
     pub(crate) fn merged_lines(&self) -> Option<u64> {
         self.merging.lines()
     }
 
-    /// Takes back what no reader holds any more.
+    /// Frees memory that no reader holds any more.
     pub(crate) fn collect(&mut self, memory: &Memory) {
         self.merging.collect(memory);
     }
 
-    /// The oldest engraved segment whose readers are still in DRAM.
+    /// Removes and returns the oldest engraved segment whose readers are still in DRAM.
     pub(crate) fn pop_engraved(&mut self) -> Option<SegmentId> {
         self.engraved.pop_front()
     }
 
-    /// The segment at `position` is dropped.
+    /// Forgets the segment at `position`, which is dropped.
     pub(crate) fn forget(&mut self, memory: &Memory, position: Position) {
         self.engraved.retain(|id| id.position() != position);
         // Its keys leave room for others.
@@ -260,7 +264,7 @@ impl Placement {
         !self.leaves_keys && memory.coverage().keys_from() > memory.window().oldest
     }
 
-    /// Lets dead rows be counted and keys be entered: the log is replayed.
+    /// Lets dead rows be counted and keys be entered, once the log is replayed.
     pub(crate) fn import_keys(&mut self, memory: &Memory) {
         self.is_replayed = true;
         if !self.leaves_keys {
@@ -269,13 +273,14 @@ impl Placement {
         self.has_keys = self.wants_keys(memory);
     }
 
-    /// Segments that take room in DRAM.
+    /// Returns the number of segments that take room in DRAM.
     pub(crate) fn in_dram(&self) -> u64 {
         (self.flushed.len() + self.engraved.len()) as u64
     }
 }
 
-/// Identifies the set of engraved segments: the oldest position, and the number engraved since the start.
+/// Returns the identity of the set of engraved segments: the oldest position, and the number
+/// engraved since the start.
 fn filtered_now(shared: &Shared) -> (Position, u64) {
     (shared.memory.window().oldest, shared.engraved().count.load(Relaxed))
 }

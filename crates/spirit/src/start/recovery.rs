@@ -1,4 +1,4 @@
-//! What an executor does at its start: finds its segments, then ingests again what the log holds.
+//! Recovery of an executor: finds its segments, then replays the log.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -21,23 +21,24 @@ use crate::storage::store::Store;
 use crate::write::ingest::{Ingester, Start};
 use crate::write::journal::Journal;
 
-/// A start under way.
+/// A recovery under way.
 #[derive(Default)]
 pub(crate) struct Recovery {
     recovered: Recovered,
     found: Found,
     /// The log, and the number of this start.
     log: Option<(LogSpace, u32)>,
-    /// There was more DRAM the last time.
+    /// True if the index had more DRAM the last time.
     less_room: bool,
     source: Option<Source>,
-    /// Documents that arrived at this time or before were over at the start.
+    /// The time in milliseconds since 1970 at which, or before which, documents had expired at the
+    /// start, by their arrival.
     over_ms: u64,
     report: StartReport,
 }
 
 impl Recovery {
-    /// Finds the segments. Nothing of it changes what is durable.
+    /// Finds the segments. It changes nothing that is durable.
     pub(crate) fn begin(
         shared: &Shared,
         options: &Options,
@@ -63,7 +64,7 @@ impl Recovery {
             recovery.less_room = store.has_less_dram();
             recovery.source = options.source.clone();
             let (closed, numbers) = (store.was_closed(), &shared.numbers);
-            // The first executor's log says which groups took effect.
+            // The first executor's log shows which groups took effect.
             let group = numbers.group.load(Relaxed);
             let schema = shared.fields.current();
             recovery.found = replay::scan(
@@ -78,7 +79,7 @@ impl Recovery {
             numbers.group.store(recovery.found.group, Relaxed);
             numbers.sequence.fetch_max(recovery.found.group, Relaxed);
             if recovery.found.kills {
-                // What did not die after all is taken off again when the rows are looked at.
+                // The estimate is corrected when the rows are counted.
                 let expected = recover::expect_deaths(memory, recovered.window);
                 shared.add(Gauge::Deleted, expected);
             }
@@ -91,18 +92,18 @@ impl Recovery {
         Ok(recovery)
     }
 
-    /// Documents in segments from `from` on that were over at the start.
+    /// Returns the number of documents in segments from `from` on that had expired at the start.
     fn count_over(&self, memory: &Memory, from: Position) -> u64 {
         let all = Snapshot::take(memory);
         living_between(from, &all, &all.without_older(self.over_ms))
     }
 
-    /// Bytes of the log that are to be ingested.
+    /// Returns the number of bytes of the log to be replayed.
     pub(crate) fn log_bytes(&self) -> u64 {
         self.found.position.saturating_sub(self.recovered.log_from)
     }
 
-    /// Where the ingest role begins.
+    /// Returns the state in which the ingest role begins.
     pub(crate) fn start(&self, options: &Options) -> Start {
         Start {
             position: self.recovered.window.end,
@@ -118,7 +119,8 @@ impl Recovery {
         }
     }
 
-    /// Ingests what the log holds, and tells `watch` how far it is. Afterwards the role logs what it is given. Says what was done.
+    /// Replays the log, and calls `watch` with its progress in bytes. From then on the role logs
+    /// its operations. Returns the report.
     pub(crate) fn finish(
         mut self,
         shared: &Shared,

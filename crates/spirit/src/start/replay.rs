@@ -1,8 +1,8 @@
-//! What a start does with the log: every operation that no engraved segment has is ingested again.
+//! Replay: a start ingests every operation in the log that no engraved segment has.
 //!
-//! An operation keeps its sequence number and its key; its row is a new one, behind every row that a death stamp in the
-//! second tier may name. Replaying changes nothing that is durable but what engraving does, so a start that is cut is
-//! repeated by the next one.
+//! An operation keeps its sequence number and its key. It gets a new row, after every row that a
+//! death stamp in the second tier may name. Apart from engraving, replay changes nothing durable.
+//! So the next start repeats an interrupted one.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -23,33 +23,36 @@ use crate::storage::shared::{Numbers, Shared};
 use crate::write::contents::{Called, Contents};
 use crate::write::ingest::{Committed, Ingester};
 
-/// An index that closes leaves at most this much to be ingested again.
+/// The most bytes of log that a closing index leaves to be replayed.
 pub(crate) const LOG_BYTES_LEFT: u64 = 64 << 10;
-/// How far behind the log's end records are looked for: further than almost any is long.
+/// The bytes after the log's end that are searched for further records: more than almost any record
+/// has.
 const LOOK_BYTES: u64 = 1 << 20;
-/// The same if the index was closed, which leaves little in the log.
+/// Like [`LOOK_BYTES`], but for an index that was closed, which leaves little in the log.
 const LOOK_BYTES_CLOSED: u64 = 2 * LOG_BYTES_LEFT;
 
-/// What was found in the log.
+/// The result of a scan of the log.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Found {
     /// One past the highest row number in use.
     pub(crate) row_end: u64,
-    /// Where the log ends.
+    /// The place where the log ends.
     pub(crate) position: u64,
-    /// One past the last sequence number that it has.
+    /// One past the last sequence number in the log.
     pub(crate) sequence: u64,
-    /// Operations that may kill a row.
+    /// True if there are operations that may kill a row.
     pub(crate) kills: bool,
-    /// When the newest of its documents arrived.
+    /// The arrival of its newest document, in milliseconds since 1970.
     pub(crate) arrived_ms: u64,
-    /// The number of the last group whose offset it has.
+    /// The number of the last group whose offset the log has.
     pub(crate) group: u64,
-    /// A part of a group that was never ended, and where its record begins: the log's last.
+    /// A part of a group that was never ended, and the place of its record, which is the log's
+    /// last.
     pub(crate) unended: Option<(u64, Refused)>,
 }
 
-/// Looks through the log without ingesting anything. What documents say of their fields has to be in `schema`. `group` is the number of the last group whose offset the logs before have.
+/// Scans the log without replaying it. Fields of documents have to be in `schema`. `group` is the
+/// number of the last group whose offset the earlier logs have.
 pub(crate) fn scan(
     region: &Region,
     space: LogSpace,
@@ -89,7 +92,7 @@ pub(crate) fn scan(
 }
 
 impl Found {
-    /// A record may end a group, or be a part of one that nobody ended.
+    /// Notes that a record ends a group, or is a part of a group that has not ended.
     fn note_group(&mut self, record: &Record) {
         match record.group_end() {
             Some(GroupEnd { number, offset: Some(_) }) => self.group = number,
@@ -101,8 +104,8 @@ impl Found {
         }
     }
 
-    /// Operations of the record before, from `sequence` on, did not take effect; it ended in front of `before.0`, and behind the group
-    /// `before.1`.
+    /// Cancels the operations of the previous record from `sequence` on, which did not take effect.
+    /// The record ended before sequence number `before.0`; the group before it was `before.1`.
     fn cancel(&mut self, sequence: u64, before: (u64, u64)) {
         if sequence < before.0 {
             (self.group, self.unended) = (before.1, None);
@@ -110,40 +113,42 @@ impl Found {
     }
 }
 
-/// Raises the numbers that all executors draw from behind those in use.
+/// Raises the numbers that all executors draw from above those in use.
 pub(crate) fn raise(numbers: &Numbers, recovered: &Recovered) {
     numbers.sequence.fetch_max(recovered.sequence_end, Relaxed);
     numbers.documents.fetch_max(recovered.documents_end, Relaxed);
     numbers.explicit_end.fetch_max(recovered.explicit_end, Relaxed);
 }
 
-/// Operations at the log's end that were refused, and would have been said to be so by a record that a cut prevented.
+/// Operations at the log's end that were refused, but whose cancel record a crash prevented.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Refused {
-    /// The sequence number of the first.
+    /// The sequence number of the first refused operation.
     pub(crate) sequence: u64,
-    /// The row number behind those before them.
+    /// The row number after the rows of the operations before it.
     pub(crate) row: u64,
 }
 
-/// The log of an executor, to be ingested again.
+/// The log of an executor that is replayed.
 pub(crate) struct Replay<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) space: LogSpace,
     /// The number of this start.
     pub(crate) incarnation: u32,
     pub(crate) recovered: &'a Recovered,
-    /// What [`scan`] found to be part of a group that was never ended.
+    /// The part of an unended group that [`scan`] found.
     pub(crate) unended: Option<(u64, Refused)>,
-    /// There is less room than it was ingested in before: what finds no place is an error.
+    /// True if there is less room than before the start. An operation without room is then an
+    /// error.
     pub(crate) less_room: bool,
-    /// Where texts are that the log only refers to.
+    /// The source of texts that the log only refers to.
     pub(crate) source: Option<&'a Source>,
 }
 
 impl Replay<'_> {
-    /// Ingests what the log holds; `watch` is called after each record with where that ends and how many operations of it came
-    /// about.
+    /// Replays the log. After each record it calls `watch` with the record's end and the number of
+    /// its operations that took effect. Returns the operations at the end that were refused, if
+    /// any.
     pub(crate) fn run(
         &self,
         role: &mut Ingester,
@@ -155,7 +160,7 @@ impl Replay<'_> {
         let mut next = reader.next_record();
         while let Some(record) = next {
             if let Some((_, refused)) = self.unended.filter(|(at, _)| *at == record.position) {
-                // Along the log they do not fall, though the operations before these were refused as well.
+                // Sequence numbers in the log never fall. So it continues above the refused ones.
                 shared.numbers.sequence.fetch_max(refused.sequence, Relaxed);
                 return Ok(Some(refused));
             }
@@ -177,7 +182,8 @@ impl Replay<'_> {
                     self.note_offset(role, &record, range.is_empty())?;
                 }
                 (Ok(()), _) => {}
-                // What was acknowledged found a place in a key table of this size: these were refused.
+                // Acknowledged operations found room in a key table of this size. So these were
+                // refused.
                 (Err((sequence, WriteError::KeysFull)), None) if !self.less_room => {
                     let row = record.header.row + (sequence - record.header.sequence);
                     return Ok(Some(Refused { sequence, row }));
@@ -188,8 +194,8 @@ impl Replay<'_> {
         Ok(None)
     }
 
-    /// The record took effect, and with it its offset, if it has one. One that has brought no rows gets one, so that there is a
-    /// segment behind which the offset is logged anew.
+    /// Takes over the offset of a record that took effect, if it has one. A record without rows
+    /// gets one, since the offset is logged again after a segment.
     fn note_offset(
         &self,
         role: &mut Ingester,
@@ -204,8 +210,8 @@ impl Replay<'_> {
         if is_empty { role.mark(record.header.sequence) } else { Ok(()) }
     }
 
-    /// Ingests the operations of a record whose sequence numbers are in `range`. An error says which was the first that did not
-    /// take effect.
+    /// Ingests the operations of a record whose sequence numbers are in `range`. The error has the
+    /// sequence number of the first operation that did not take effect.
     fn apply(
         &self,
         role: &mut Ingester,
@@ -235,7 +241,7 @@ impl Replay<'_> {
         if header.kind != RecordKind::Add || range.is_empty() {
             return Ok(());
         }
-        // Behind the last number taken, less the operations from the first one on.
+        // One past the last number drawn, minus the operations from the first one on.
         let number = header.documents.saturating_sub(record.operations_end() - range.start);
         let Committed { added, result, .. } = role.commit_at(range.start, number);
         result.map_err(|error| (range.start + added, error))
@@ -253,7 +259,7 @@ impl Replay<'_> {
         role.collector().collect(called, contents)
     }
 
-    /// The text of a logged document.
+    /// Returns the text of a logged document.
     fn read<'t>(&self, text: LoggedText<'t>) -> Result<Cow<'t, str>, WriteError> {
         match text {
             LoggedText::Bytes(bytes) => Ok(String::from_utf8_lossy(bytes)),

@@ -1,11 +1,11 @@
-//! What the segments in the second tier take, by what it is.
+//! The bytes of engraved segments, by section.
 
 use spirit_index::ground::section::Kind;
 use spirit_index::memory::Memory;
 
 use super::Stats;
 
-/// Adds the sections of all engraved segments of an executor. The caller is pinned.
+/// Adds the sections of all engraved segments of an executor. The caller must be pinned.
 pub(crate) fn add_sections(memory: &Memory, stats: &mut Stats) {
     let Some(nvm) = memory.nvm() else { return };
     let window = memory.window();

@@ -1,8 +1,9 @@
-//! The schema of an open index: read by all, grown by one at a time, and durable before anything relies on a new field.
+//! The schema of an open index. All threads read it; one at a time grows it. A new field is durable
+//! before anything relies on it.
 //!
-//! A document's values are encoded against the schema before its executor is asked for, so what reaches an ingest role names
-//! fields that are durable already. A document that is refused leaves the schema as it was; one that is refused later, by an
-//! executor that has no room, may leave fields behind that no document has.
+//! A document's values are encoded with the schema before an executor is chosen. So all fields that
+//! reach an ingest role are durable. A document that does not fit the schema leaves it unchanged.
+//! One that is refused later, for lack of room, may leave fields behind that no document has.
 
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
@@ -23,24 +24,25 @@ use crate::config::options::Options;
 use crate::storage::open_root::OpenRoot;
 use crate::storage::trust;
 
-/// The schema, and where it is kept.
+/// The schema, and the place of its list of fields.
 pub(crate) struct Fields {
     current: RwLock<Arc<Schema>>,
-    /// How often it has grown: queries look at this, and at the schema when it is another number.
+    /// The number of its growths. A query reads the schema only if this has changed.
     growths: AtomicU64,
-    /// The index's first bytes and the generation of the list that was read, if another process writes it.
+    /// The root region and the generation of the list that was read, if another process writes the
+    /// index.
     followed: Option<(Region, AtomicU64)>,
-    /// Held while it grows.
+    /// The place of the list, locked while the schema grows.
     kept: Mutex<Kept>,
 }
 
-/// Where the list of fields is kept.
+/// The place of the list of fields.
 enum Kept {
-    /// Nowhere: the index is in memory.
+    /// No place: the index is in memory.
     Nowhere,
-    /// In the file, which another process writes.
+    /// The file, which another process writes.
     Elsewhere,
-    /// In the file.
+    /// The file, which this process writes.
     Here(Box<Here>),
 }
 
@@ -52,15 +54,15 @@ struct Here {
 }
 
 impl Fields {
-    /// Of an index in memory.
+    /// Makes the fields of an index in memory.
     pub(crate) fn in_memory(options: &Options) -> Result<Fields, OpenError> {
         let mut schema = Schema::new(options.analyzer, !options.strict);
         declare(&mut schema, options)?;
         Ok(Fields::new(schema, Kept::Nowhere))
     }
 
-    /// Of an index that this process writes, whose file begins with `region`. What `options` name and the index has not is
-    /// added.
+    /// Opens the fields of an index that this process writes, whose file begins with `region`. Adds
+    /// the fields of `options` that the index does not have.
     pub(crate) fn open(
         region: Region,
         door: Door,
@@ -81,7 +83,7 @@ impl Fields {
         Ok(Fields::new(schema, Kept::Here(Box::new(here))))
     }
 
-    /// Of an index that another process may be writing.
+    /// Opens the fields of an index that another process may be writing.
     pub(crate) fn follow(
         file: &HeapFile,
         root: &Root,
@@ -104,30 +106,30 @@ impl Fields {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The schema as it is.
+    /// Returns the current schema.
     pub(crate) fn current(&self) -> Arc<Schema> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn set(&self, schema: Schema) {
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(schema);
-        // Release: anyone who sees it finds the schema grown, which a lock guards anyway.
+        // Release: a thread that sees the count finds the schema grown, which a lock guards anyway.
         self.growths.fetch_add(1, Release);
     }
 
-    /// How often the schema has grown.
+    /// Returns the number of growths of the schema.
     #[inline]
     pub(crate) fn growths(&self) -> u64 {
         if let Some((region, read)) = &self.followed
             && field_list::newest(region) != read.load(Acquire)
         {
-            // A damaged list is reported by the reader of a document that has such a field.
+            // The reader of a document that has such a field reports a damaged list.
             let _ = self.catch_up();
         }
         self.growths.load(Acquire)
     }
 
-    /// The values of a document's fields, encoded. What they bring along is in the schema then, and durable.
+    /// Encodes the values of a document's fields. New fields are in the schema then, and durable.
     pub(crate) fn encode(&self, document: &Document<'_>) -> Result<Vec<u8>, WriteError> {
         let mut out = Vec::new();
         let values = || document.fields.iter().copied();
@@ -141,7 +143,7 @@ impl Fields {
         }
     }
 
-    /// The same for values of fields that there are not.
+    /// Encodes like [`encode`](Self::encode), and adds the unknown fields to the schema.
     #[cold]
     fn grow<'a, V>(&self, values: impl Fn() -> V, out: &mut Vec<u8>) -> Result<(), WriteError>
     where
@@ -150,7 +152,7 @@ impl Fields {
         let mut kept = self.kept();
         let mut grown = Schema::clone(&self.current());
         grown.grow(values()).map_err(WriteError::Field)?;
-        // All of the document before any of its fields is there for ever.
+        // The whole document is checked before any of its fields is added for ever.
         grown.encode(values(), out).map_err(WriteError::Field)?;
         if let Kept::Here(here) = &mut *kept {
             here.write(&grown)?;
@@ -159,7 +161,8 @@ impl Fields {
         Ok(())
     }
 
-    /// Reads the list again, if another process writes it. Documents that were visible before the call have their fields in it.
+    /// Reads the list again, if another process writes it. The schema then has the fields of all
+    /// documents that were visible before the call.
     #[cold]
     pub(crate) fn catch_up(&self) -> Result<(), Corrupt> {
         let Some((region, read)) = &self.followed else { return Ok(()) };
@@ -179,7 +182,7 @@ impl Fields {
 }
 
 impl Here {
-    /// Durable on return.
+    /// Writes the list, which is durable on return.
     fn write(&mut self, schema: &Schema) -> Result<(), WriteError> {
         let list = FieldList { generation: self.generation + 1, bytes: schema.list() };
         field_list::write(&self.region, &self.door, &list);
@@ -192,11 +195,12 @@ impl Here {
     }
 }
 
-/// Times that a list is read anew which its writer may have been writing over.
+/// The most attempts to read a list that its writer may be overwriting.
 const READS_MAX: usize = 100;
 
-/// The newest list of a file that another process writes. It writes over the older one, so that one list is whole at any time, though
-/// perhaps not the same for as long as both are read.
+/// Reads the newest list of a file that another process writes. The writer overwrites the older
+/// one. So one list is whole at any time, but not always the same one during the read. The loop
+/// ends after `READS_MAX` attempts.
 pub(crate) fn read_beside_writer(
     region: &Region,
     generation_min: u64,
@@ -212,7 +216,7 @@ pub(crate) fn read_beside_writer(
     read
 }
 
-/// The error of a file whose list of fields is not what was stored there.
+/// Returns the error of a file whose list of fields is damaged.
 pub(crate) fn damaged(path: &Path, what: &dyn std::fmt::Display) -> OpenError {
     OpenError::Root { path: path.into(), why: format!("{what}; restore a backup") }
 }
@@ -222,7 +226,8 @@ fn schema_of(path: &Path, list: &FieldList, options: &Options) -> Result<Schema,
         .map_err(|error| damaged(path, &format_args!("list of fields: {error}")))
 }
 
-/// Adds the fields that `options` name. One that there is keeps its kind, as all that an index was made with.
+/// Adds the fields of `options`. An existing field keeps its kind, like all settings that an index
+/// was made with.
 fn declare(schema: &mut Schema, options: &Options) -> Result<(), OpenError> {
     for (name, kind) in options.fields() {
         match schema.add(name, kind) {

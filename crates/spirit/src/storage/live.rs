@@ -1,19 +1,21 @@
-//! How the process that writes an index lets others read it: its DRAM lies in memory that they can map, and a thread hands it to
-//! each process that connects to the [socket](spirit_mem::rendezvous) in the index's directory.
+//! Serving other processes: how the process that writes an index lets others read it.
+//!
+//! Its DRAM lies in memory that they can map. A thread hands it to each process that connects to
+//! the [socket](spirit_mem::rendezvous) in the index's directory.
 //!
 //! | word of the message | |
 //! |---|---|
 //! | 0 | magic number and version |
-//! | 1 | 0, or 1: there are as many processes as there can be |
+//! | 1 | 0; 1 if the largest number of processes is connected already |
 //! | 2 | the group of reader slots |
-//! | 3 | the number of the writer's start, as its root says it |
+//! | 3 | the number of the writer's start, as in its root |
 //! | 4 | the geometry's fingerprint |
 //! | 5, 6 | device and inode of the index's file |
 //! | 7, 8, 9 | DRAM in bytes, 1 for fixed blocks, readers' lease in milliseconds |
-//! | 10 | the index's time when this is said, in milliseconds; 0 if documents are kept for as long as there is room |
+//! | 10 | the index's time, in milliseconds; 0 if documents are kept as long as there is room |
 //!
-//! Its descriptors are the [reader words](spirit_mem::ReaderWords) and the memory, which can only be read through the one
-//! that is handed over. All else is in the file or in that memory.
+//! The descriptors are the [reader words](spirit_mem::ReaderWords) and the memory. The memory's
+//! descriptor allows only reading. Everything else is in the file or in that memory.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -34,15 +36,15 @@ use spirit_mem::{Dram, HeapFile, HeapFileError, Identity, ReaderWords, SharedMem
 use crate::config::clock::Clock;
 use crate::config::options::Options;
 
-/// `SPIRITLV`, which the version is part of.
+/// The magic number, which includes the version.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPRTLIV2");
-/// How long the thread rests where nobody can be let in: the process has too many files open, say.
+/// The pause if no process can be served: if this process has too many files open, for example.
 const REST: Duration = Duration::from_millis(50);
 
 /// The message of the writer to a process that connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Welcome {
-    /// None: there are as many processes as there can be.
+    /// The group of reader slots; none if the largest number of processes is connected already.
     pub(crate) group: Option<usize>,
     pub(crate) start: u64,
     pub(crate) fingerprint: u64,
@@ -107,18 +109,19 @@ pub(crate) struct Live {
     memory: SharedMemory,
     words: Arc<ReaderWords>,
     rendezvous: Rendezvous,
-    /// The process of each group, by its number in our namespace; 0: none.
+    /// The process of each group, by its id in our namespace; 0 for a free group.
     processes: Arc<[AtomicI32; GROUPS]>,
 }
 
 impl Live {
-    /// Takes the memory, and lets processes come: they wait until they are [served](Self::serve). The caller has locked `file`.
+    /// Reserves the memory, and lets processes connect. They wait until they are
+    /// [served](Self::serve). The caller has locked `file`.
     pub(crate) fn open(file: &HeapFile, options: &Options) -> Result<Live, HeapFileError> {
         let directory = file.path().parent().unwrap_or(Path::new("."));
         let failed = |action| {
             move |reason| HeapFileError::System { path: directory.join("live"), action, reason }
         };
-        // Impossible sizes are refused later, when the executors take their memory.
+        // Impossible sizes are refused later, when the executors reserve their memory.
         let bytes = match Geometry::fitting(options.memory()) {
             Ok(geometry) => geometry.shared_start(options.executors as u64),
             Err(_) => 0,
@@ -131,22 +134,22 @@ impl Live {
         Ok(Live { memory, words, rendezvous, processes: Arc::default() })
     }
 
-    /// The DRAM of executor `number`.
+    /// Returns the DRAM of executor `number`.
     pub(crate) fn dram(&self, geometry: &Geometry, number: usize) -> Dram<'_> {
         Dram::Shared { memory: &self.memory, start: geometry.shared_start(number as u64) }
     }
 
-    /// Reader slots of other processes.
+    /// Returns the reader slots of other processes.
     pub(crate) fn words(&self) -> Arc<ReaderWords> {
         self.words.clone()
     }
 
-    /// The process of each group of slots.
+    /// Returns the process of each group of slots.
     pub(crate) fn processes(&self) -> Arc<[AtomicI32; GROUPS]> {
         self.processes.clone()
     }
 
-    /// Lets processes in from now on: the index has all that was acknowledged.
+    /// Serves processes from now on. The index must have all that was acknowledged.
     pub(crate) fn serve(self, welcome: Welcome, clock: Option<Arc<Clock>>) -> io::Result<Host> {
         let (stop, wake) = UnixStream::pair()?;
         let _processes = self.processes();
@@ -157,11 +160,11 @@ impl Live {
     }
 }
 
-/// The thread that serves processes that read, for as long as this lives.
+/// The thread that serves processes that read. Dropping this ends it.
 pub(crate) struct Host {
     stop: Option<UnixStream>,
     thread: Option<JoinHandle<()>>,
-    /// The last to have it, so that it goes when all threads that had it have ended.
+    /// The last reference. So the table is freed after all threads that used it have ended.
     _processes: Arc<[AtomicI32; GROUPS]>,
 }
 
@@ -169,7 +172,7 @@ impl Drop for Host {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there is a bug, and has been printed.
+            // A panic of the thread is a bug, and was printed.
             let _ = thread.join();
         }
     }
@@ -178,7 +181,7 @@ impl Drop for Host {
 struct Serving {
     live: Live,
     welcome: Welcome,
-    /// The index's time, if documents are kept for one.
+    /// The index's time, if documents are kept for a time.
     clock: Option<Arc<Clock>>,
     /// The group of each process that is connected.
     groups: Vec<usize>,
@@ -201,7 +204,7 @@ impl Serving {
         }
     }
 
-    /// Gives up the slots of processes that have ended.
+    /// Frees the slots of processes that have ended.
     fn let_go(&mut self, guests: &mut Vec<UnixStream>) {
         for index in (0..guests.len()).rev() {
             if rendezvous::has_ended(&guests[index]) {

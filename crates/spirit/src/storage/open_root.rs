@@ -1,5 +1,6 @@
-//! The root of an open index, and when it says so: before anything else is stored, and not before. So a start that changes
-//! nothing leaves the file as it was, whatever becomes of its process.
+//! The root of an open index, and when it is written: before anything else is stored, and not
+//! earlier. So a start that changes nothing leaves the file unchanged, even if its process is
+//! killed.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,26 +16,28 @@ pub(crate) struct OpenRoot {
     file: Arc<HeapFile>,
     region: Region,
     door: Door,
-    /// The index's time, if documents are kept for one.
+    /// The index's time, if documents are kept for a time.
     clock: Option<Arc<Clock>>,
     state: Mutex<State>,
 }
 
 struct State {
-    /// The newest root, or the next one if that says nothing yet of this start.
+    /// The newest root; before it is written, the next root.
     root: Root,
-    /// The root that was found, which counts as long as nothing was stored.
+    /// The root that was found, which counts until something is stored.
     found: Option<Root>,
-    /// The medium says that the index is open.
+    /// True if the root on the medium says that the index is open, by this start.
     said: bool,
-    /// The root that was found says that the index is closed, so if nothing was stored, it still is.
+    /// True if the root that was found says that the index is closed. It still is, unless something
+    /// was stored.
     is_closed: bool,
-    /// Why it could not be said.
+    /// The error of writing the root.
     failure: Option<String>,
 }
 
 impl OpenRoot {
-    /// `next` is to be written when something is stored, in the place of the root that was `found`.
+    /// Makes the open root. `next` is written when something is stored, and replaces the root that
+    /// was `found`.
     pub(crate) fn new(
         file: Arc<HeapFile>,
         region: Region,
@@ -52,24 +55,25 @@ impl OpenRoot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the log of each executor begins its checksums with, and the number of this start.
+    /// Returns the salt of the logs' checksums, and the number of this start.
     pub(crate) fn log_identity(&self) -> (u32, u32) {
         let root = self.state().root;
         (root.salt as u32, root.incarnation as u32)
     }
 
-    /// The number of this start.
+    /// Returns the start number of this start in the root.
     pub(crate) fn start(&self) -> u64 {
         self.state().root.start
     }
 
-    /// The index's time, if documents are kept for one.
+    /// Returns the index's time, if documents are kept for a time.
     pub(crate) fn clock(&self) -> Option<&Arc<Clock>> {
         self.clock.as_ref()
     }
 
-    /// Says how the wall clock stands to the index's time, if it was set since the root said so: a start that follows a crash is to
-    /// know it. Whether the index is open or closed is said as it was.
+    /// Writes the wall clock's offset to the index's time, if the wall clock was set since the root
+    /// was written. A start after a crash needs it. The root's state, open or closed, stays as it
+    /// is.
     pub(crate) fn keep_time(&self) {
         self.write_time(&mut self.state());
     }
@@ -77,7 +81,7 @@ impl OpenRoot {
     fn write_time(&self, state: &mut State) {
         let counts = if state.said { Some(&mut state.root) } else { state.found.as_mut() };
         let Some((clock, root)) = self.clock.as_ref().zip(counts) else { return };
-        // The next store reports a write that fails.
+        // The next store reports a failed write.
         if self.door.failure().is_none() && clock.was_set_since(reading(root)) {
             root.generation += 1;
             self.tell_time(root);
@@ -95,18 +99,19 @@ impl OpenRoot {
         }
     }
 
-    /// Where the file is.
+    /// Returns the path of the file.
     pub(crate) fn path(&self) -> &Path {
         self.file.path()
     }
 
-    /// The generation that the list of fields has, at least.
+    /// Returns the least generation that the list of fields has.
     pub(crate) fn fields_generation(&self) -> u64 {
         self.state().root.fields
     }
 
-    /// Writes the generation of the list of fields, which is durable, into the root. This precedes any document that has a new field,
-    /// so a start refuses a damaged list instead of falling back to the one before.
+    /// Writes the generation of the list of fields, which is durable, to the root. This precedes
+    /// any document that has a new field. So a start refuses a damaged list instead of falling back
+    /// to the earlier one.
     pub(crate) fn note_fields(&self, generation: u64) {
         let state = &mut *self.state();
         state.root.fields = generation;
@@ -116,18 +121,18 @@ impl OpenRoot {
         }
     }
 
-    /// Whether the root that was found says that the index is closed.
+    /// True if the root that was found says that the index is closed.
     pub(crate) fn is_closed(&self) -> bool {
         self.state().is_closed
     }
 
-    /// Whether the root that is there says that the index is open.
+    /// True if the root on the medium says that the index is open.
     pub(crate) fn is_open(&self) -> bool {
         let state = self.state();
         state.said || !state.is_closed
     }
 
-    /// Says that the index is open, and where.
+    /// Writes to the root that the index is open, and where.
     pub(crate) fn say_open(&self) -> Result<(), HeapFileError> {
         self.write_open(&mut self.state())
     }
@@ -142,14 +147,16 @@ impl OpenRoot {
         self.check_synced()
     }
 
-    /// An error if a sync has failed through any door to the file: the next one may succeed although the last did not.
+    /// Returns an error if a sync has failed through any door to the file. A later sync may succeed
+    /// although an earlier one failed.
     pub(crate) fn check_synced(&self) -> Result<(), HeapFileError> {
         let Some(why) = self.door.failure() else { return Ok(()) };
         let (path, reason) = (self.file.path().into(), std::io::Error::other(why.to_owned()));
         Err(HeapFileError::System { path, action: "sync it", reason })
     }
 
-    /// Says that the index was closed in an orderly way, when all else is on the medium; unless that is what the medium says.
+    /// Writes to the root that the index was closed in an orderly way, once everything else is on
+    /// the medium. Writes nothing if the medium says so already.
     pub(crate) fn say_closed(&self) -> Result<(), HeapFileError> {
         let state = &mut *self.state();
         if state.is_closed && !state.said {
@@ -168,14 +175,14 @@ impl OpenRoot {
     }
 }
 
-/// The time in a root.
+/// Returns the clock reading in a root.
 pub(crate) fn reading(root: &Root) -> ClockReading {
     ClockReading { time_ms: root.time_ms, wall_ms: root.wall_ms }
 }
 
 impl Gate for OpenRoot {
     fn pass(&self) -> Result<(), String> {
-        // Anyone who comes meanwhile waits.
+        // Other threads that store meanwhile wait for the lock.
         let state = &mut *self.state();
         if !state.said && state.failure.is_none() {
             state.failure = self.write_open(state).map_err(|error| error.to_string()).err();

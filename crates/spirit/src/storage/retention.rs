@@ -1,7 +1,8 @@
 //! Retention by age: how long documents are kept, and by which clock.
 //!
-//! A segment is over when its newest document has been there for the time. So that a document is not kept for much longer than that,
-//! a segment takes no more documents when a sixteenth of the time has passed since its first one.
+//! A segment expires when its newest document is older than the retention time. A segment takes no
+//! more documents once a sixteenth of that time has passed since its first one. So no document is
+//! kept for much longer.
 
 use std::sync::Arc;
 
@@ -12,10 +13,10 @@ use spirit_index::snapshot::{Segment, Snapshot};
 use crate::config::clock::Clock;
 use crate::config::options::Options;
 
-/// Segments in the time that documents are kept, at least.
+/// The least number of segments in the retention time.
 const SEGMENTS: u64 = 16;
 
-/// How long documents are kept.
+/// The retention time and its clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Retention {
     age_ms: u64,
@@ -23,48 +24,50 @@ pub(crate) struct Retention {
 }
 
 impl Retention {
-    /// None if documents are kept for as long as there is room.
+    /// Returns the retention of `options`; none if documents are kept as long as there is room.
     pub(crate) fn new(options: &Options, clock: &Arc<Clock>) -> Option<Retention> {
         let age_ms = options.retain?.as_millis() as u64;
         Some(Retention { age_ms, clock: clock.clone() })
     }
 
-    /// Documents that arrived at this time or before are over; 0: none can be.
+    /// Returns the arrival at which, or before which, documents have expired, in milliseconds since
+    /// 1970. Returns 0 if none can have.
     #[inline]
     pub(crate) fn over_ms(&self) -> u64 {
         self.clock.now_ms().saturating_sub(self.age_ms)
     }
 
-    /// The time now.
+    /// Returns the index's time, in milliseconds since 1970.
     pub(crate) fn now_ms(&self) -> u64 {
         self.clock.now_ms()
     }
 
-    /// Documents that a start found arrived at `ms`.
+    /// Advances the clock to `ms`, the arrival of documents that a start found.
     pub(crate) fn note_arrival(&self, ms: u64) {
         self.clock.note_arrival(ms);
     }
 
-    /// True if the oldest segment in the window is to go.
+    /// True if the oldest segment in the window has expired.
     pub(crate) fn is_oldest_over(&self, memory: &Memory) -> bool {
         let window = memory.window();
         let over_ms = self.over_ms();
         over_ms > 0 && window.oldest < window.end && memory.arrived(window.oldest) <= over_ms
     }
 
-    /// How long a segment takes documents.
+    /// Returns how long a segment takes documents, in milliseconds.
     pub(crate) fn segment_ms(&self) -> u64 {
         (self.age_ms / SEGMENTS).max(1)
     }
 
-    /// True if a document that arrives at `now_ms` needs another segment than one whose first arrived at `begun_ms`. Documents
-    /// that are over already may share a segment.
+    /// True if a document that arrives at `now_ms` needs another segment than one that began at
+    /// `begun_ms`. Documents that have already expired may share a segment.
     pub(crate) fn ends_segment(&self, begun_ms: u64, now_ms: u64) -> bool {
         now_ms.saturating_sub(begun_ms) >= self.segment_ms() && now_ms > self.over_ms()
     }
 }
 
-/// Documents that live in the segments of `all` that are at `from` or behind it, and that `left` leaves out.
+/// Returns the number of living documents in the segments of `all` from `from` on that are not in
+/// `left`.
 pub(crate) fn living_between(from: Position, all: &Snapshot<'_>, left: &Snapshot<'_>) -> u64 {
     let is_out = |segment: &Segment<'_>| (from..left.oldest()).contains(&segment.id().position());
     let living = |segment: Segment<'_>| {

@@ -1,4 +1,4 @@
-//! What the ingest role, the flush stage and the readers of one executor share.
+//! The state that the ingest role, the flush stage and the readers of one executor share.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,26 +23,29 @@ use crate::storage::retention::Retention;
 /// Numbers that all executors of an index draw from.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
-    /// The next sequence number: one for each operation.
+    /// The next sequence number. Each operation draws one.
     pub(crate) sequence: AtomicU64,
-    /// The next number: one for each document, which is its key if it has no other.
+    /// The next document number. Each document draws one. It is the key of a document without a
+    /// key.
     pub(crate) documents: AtomicU64,
-    /// One past the largest number that was given as an explicit key; automatic keys below it are looked up.
+    /// One past the largest number that was given as an explicit key. Automatic keys below it are
+    /// looked up.
     pub(crate) explicit_end: AtomicU64,
-    /// At a start: the number of the last group whose offset a log has.
+    /// At a start, the number of the last group whose offset a log has.
     pub(crate) group: AtomicU64,
 }
 
 impl Numbers {
-    /// The documents for which these numbers were drawn were refused. Unless somebody drew behind them, the next ones get them.
+    /// Gives back the numbers of refused documents. Later documents get them, unless another thread
+    /// has drawn since.
     pub(crate) fn give_back(&self, unused: Range<u64>) {
-        // Another thread that drew keeps its numbers: then these are left out for ever.
+        // If another thread has drawn since, these numbers are left out for ever.
         let Range { start, end } = unused;
         let _ = self.documents.compare_exchange(end, start, Relaxed, Relaxed);
     }
 }
 
-/// How often something was done, and how long it took in all.
+/// A counter and a timer of some work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Work<'a> {
     pub(crate) count: &'a AtomicU64,
@@ -50,7 +53,7 @@ pub(crate) struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Does a part of it.
+    /// Runs a part of the work, and adds its time.
     pub(crate) fn time<T>(&self, part: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = part();
@@ -66,27 +69,28 @@ pub(crate) struct Shared {
     pub(crate) fields: Arc<Fields>,
     pub(crate) on_full: OnFull,
     pub(crate) vectors: Level,
-    /// How long documents are kept, if not for as long as there is room.
+    /// The retention time, if documents are not kept as long as there is room.
     pub(crate) retention: Option<Retention>,
     keys: Mutex<WriterKeys>,
     poisoned: AtomicBool,
-    /// The file does not hold what was stored there: nothing is made of it.
+    /// The first damage found in the file. Nothing is computed from damaged parts.
     damage: OnceLock<Corrupt>,
-    /// Keys have left the key table to make room: no older ones are brought there.
+    /// True if keys were moved out of the key table to make room. Older keys are then not imported.
     keys_left: AtomicBool,
-    /// Steps by which the flush stage may have made room, and segments that it was given to do so with.
+    /// The number of steps by which the flush stage may have made room, and of segments handed to
+    /// it.
     progress: AtomicU64,
-    /// One more than there had been when the flush stage found last that it can make none.
+    /// One more than `progress` when the flush stage last found that it can make no room.
     stuck: AtomicU64,
-    /// One more than there had been when an operation waited last.
+    /// One more than `progress` when an operation last waited for room.
     waited: AtomicU64,
-    /// Segments that the ingest role handed over, and that are not engraved yet.
+    /// The number of segments that the ingest role handed over and that are not engraved.
     unplaced: AtomicU64,
-    /// The log was replayed just now.
+    /// True once the log is replayed, until the flush stage takes note.
     replayed: AtomicBool,
-    /// The index is being dropped: what was not flushed need not be.
+    /// True if the index is closing: unflushed segments need not be flushed.
     closing: AtomicBool,
-    /// Operations that find no room do not wait for it, whatever the policy.
+    /// True if operations without room fail instead of waiting, under any policy.
     stops_waiting: AtomicBool,
 }
 
@@ -103,7 +107,7 @@ impl Shared {
             memory,
             numbers,
             fields,
-            // A copy for reading holds what the index holds.
+            // A private copy must hold all that the index holds.
             on_full: if options.private { OnFull::Refuse } else { options.on_full },
             vectors: options.vectors,
             retention,
@@ -121,38 +125,38 @@ impl Shared {
         }
     }
 
-    /// A number for statistics, in every process.
+    /// Returns a number for statistics, which every process can read.
     pub(crate) fn gauge(&self, gauge: Gauge) -> &AtomicU64 {
         self.memory.gauge(gauge)
     }
 
-    /// Segments that were engraved since the start.
+    /// Returns number and time of the segments engraved since the start.
     pub(crate) fn engraved(&self) -> Work<'_> {
         Work { count: self.gauge(Gauge::Engraved), nanoseconds: self.gauge(Gauge::EngravedTime) }
     }
 
-    /// Segments that were merged since the start.
+    /// Returns number and time of the segments merged since the start.
     pub(crate) fn merged(&self) -> Work<'_> {
         Work { count: self.gauge(Gauge::Merged), nanoseconds: self.gauge(Gauge::MergedTime) }
     }
 
-    /// The key table: the ingest role holds it for a batch, the flush stage for a few rows of a segment that
-    /// is dropped. Queries do not come here; they read the table as it is.
+    /// Locks the key table. The ingest role holds it for a batch, the flush stage for a few rows of
+    /// a dropped segment. Queries read the table without the lock.
     pub(crate) fn keys(&self) -> MutexGuard<'_, WriterKeys> {
         self.keys.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// A key has left the key table. The caller holds the key lock.
+    /// Notes that a key was moved out of the key table. The caller holds the key lock.
     pub(crate) fn note_key_left(&self) {
         self.keys_left.store(true, Relaxed);
     }
 
-    /// True if one has. The caller holds the key lock.
+    /// True if a key was moved out of the key table. The caller holds the key lock.
     pub(crate) fn have_keys_left(&self) -> bool {
         self.keys_left.load(Relaxed)
     }
 
-    /// The pipeline takes nothing more.
+    /// Poisons the pipeline: it accepts nothing more.
     pub(crate) fn poison(&self) {
         self.poisoned.store(true, Release);
     }
@@ -161,14 +165,15 @@ impl Shared {
         self.poisoned.load(Acquire)
     }
 
-    /// The log is replayed.
+    /// Notes that the log is replayed.
     pub(crate) fn note_replayed(&self) {
         self.replayed.store(true, Release);
     }
 
-    /// Whether the log was replayed since this was asked last. Flush stage only.
+    /// True if the log was replayed since the last call. For the flush stage only.
     pub(crate) fn take_replayed(&self) -> bool {
-        // Acquire: the keys of what was replayed are in their table before. Nobody else stores to it any more.
+        // Acquire: the keys of replayed documents are in the table before. No other thread stores
+        // to it any more.
         let replayed = self.replayed.load(Acquire);
         if replayed {
             self.replayed.store(false, Release);
@@ -176,13 +181,13 @@ impl Shared {
         replayed
     }
 
-    /// The ingest role hands a segment over.
+    /// Notes that the ingest role hands over a segment.
     pub(crate) fn note_handed_over(&self) {
         self.note_progress();
         self.unplaced.fetch_add(1, Release);
     }
 
-    /// One of them was engraved.
+    /// Notes that a segment was engraved.
     pub(crate) fn note_placed(&self) {
         self.unplaced.fetch_sub(1, Release);
     }
@@ -191,17 +196,18 @@ impl Shared {
         self.unplaced.load(Acquire) > 0
     }
 
-    /// True if the disk has failed to keep something: nothing is acknowledged any more.
+    /// True if a write to the disk has failed: nothing is acknowledged any more.
     pub(crate) fn has_disk_failed(&self) -> bool {
         self.memory.nvm().is_some_and(|nvm| nvm.door().failure().is_some())
     }
 
-    /// True if the pipeline accepts no more operations, or the disk has failed and it soon will not. Waits for room end.
+    /// True if the pipeline accepts no more operations, or the disk has failed so that it soon will
+    /// not. Waits for room end then.
     pub(crate) fn takes_nothing(&self) -> bool {
         self.is_poisoned() || self.has_disk_failed()
     }
 
-    /// The error of all operations on a poisoned pipeline.
+    /// Returns the error of all operations on a poisoned pipeline.
     pub(crate) fn refusal(&self) -> WriteError {
         match self.damage.get() {
             Some(what) => WriteError::Damaged { what: what.clone() },
@@ -210,7 +216,8 @@ impl Shared {
         }
     }
 
-    /// The pipeline takes nothing more if this thread has come upon damage since it cleared its notes.
+    /// Poisons the pipeline, and returns an error, if this thread has read damage since it cleared
+    /// its notes.
     pub(crate) fn refuse_damage(&self) -> Result<(), WriteError> {
         let Some(what) = damage::found(self.memory.region()) else { return Ok(()) };
         let _ = self.damage.set(what);
@@ -218,7 +225,7 @@ impl Shared {
         Err(self.refusal())
     }
 
-    /// True if the pipeline takes nothing more because of damage.
+    /// True if the pipeline accepts nothing more because of damage.
     pub(crate) fn is_damaged(&self) -> bool {
         self.damage.get().is_some()
     }
@@ -231,14 +238,15 @@ impl Shared {
         self.closing.load(Acquire)
     }
 
-    /// The index is about to hold something else than its file, which says so first. What fails is seen when it is stored.
+    /// Makes the root say that the index is open, before anything else is stored. The next store
+    /// reports a failure.
     pub(crate) fn begin_change(&self) {
         if let Some(nvm) = self.memory.nvm() {
             nvm.door().begin();
         }
     }
 
-    /// There may be room now that was not there before: wakes all who wait for it.
+    /// Notes that there may be more room, and wakes all threads that wait for it.
     pub(crate) fn note_progress(&self) {
         self.progress.fetch_add(1, Release);
         self.memory.notify_space();
@@ -255,43 +263,44 @@ impl Shared {
         self.stops_waiting.load(Acquire)
     }
 
-    /// How much of it there was. Anyone who looks for room looks here first.
+    /// Returns the number of progress notes. A thread reads it before it looks for room.
     pub(crate) fn progress(&self) -> u64 {
         self.progress.load(Acquire)
     }
 
-    /// The flush stage can make no room.
+    /// Notes that the flush stage can make no room.
     pub(crate) fn note_stuck(&self) {
         self.stuck.store(self.progress() + 1, Release);
     }
 
-    /// Whether the flush stage can make no room, and has made none since there was so much progress: who has looked for room
-    /// since, and found none, need not look again.
+    /// True if the flush stage can make no room, and has made none since `progress` was read. A
+    /// thread that has looked for room since need not look again.
     pub(crate) fn is_stuck_since(&self, progress: u64) -> bool {
         self.progress() == progress && self.stuck.load(Acquire) == progress + 1
     }
 
-    /// Whether the flush stage can make no room now.
+    /// True if the flush stage can make no room now.
     pub(crate) fn is_stuck(&self) -> bool {
         self.is_stuck_since(self.progress())
     }
 
-    /// An operation waits for the flush stage to make room.
+    /// Notes that an operation waits for the flush stage to make room.
     pub(crate) fn note_waiting(&self) {
         self.waited.store(self.progress() + 1, Release);
     }
 
-    /// True if one has waited since the flush stage made room last, and it can make none.
+    /// True if an operation has waited since the last progress, and the flush stage can make no
+    /// room.
     pub(crate) fn has_waited_in_vain(&self) -> bool {
         self.is_stuck() && self.waited.load(Acquire) == self.progress() + 1
     }
 
-    /// This many more rows than were counted had died before the start.
+    /// Adds rows that had died before the start, beyond those that were counted; negative if fewer.
     pub(crate) fn correct_deleted(&self, more: i64) {
         self.gauge(Gauge::Deleted).fetch_add(more.cast_unsigned(), Relaxed);
     }
 
-    /// Adds to one of them.
+    /// Adds to a gauge.
     pub(crate) fn add(&self, gauge: Gauge, value: u64) {
         self.gauge(gauge).fetch_add(value, Relaxed);
     }

@@ -1,10 +1,11 @@
-//! An index's directory: its one file, the root at the file's beginning, and the executors' parts behind it.
+//! An index's directory: its one file, with the root at the beginning and the executors' parts
+//! after it.
 //!
 //! | file | |
 //! |---|---|
 //! | `heap` | root, then a part for each executor; locked while the index is open for writing |
-//! | `heap.new` | an index that is being made: it gets its name when all of it is there |
-//! | `live` | the [socket](spirit_mem::rendezvous) at which processes that only read get the writer's memory |
+//! | `heap.new` | an index that is being made: it is renamed once it is complete |
+//! | `live` | the [socket](spirit_mem::rendezvous) that hands the writer's memory to readers |
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,29 +32,30 @@ const ROOT_SPACE: u8 = 0;
 
 /// An open index directory.
 pub(crate) struct Store {
-    /// Lets processes in that only read. First, so that it is gone before the file is unlocked.
+    /// The memory and socket for processes that only read. First, so that it is dropped before the
+    /// file is unlocked.
     live: Option<Live>,
     file: Arc<HeapFile>,
     root: Arc<OpenRoot>,
     trace: Option<Arc<Trace>>,
-    /// Pages are compared with their checksums when they are read for the first time.
+    /// True if pages are compared with their checksums when they are first read.
     verify: bool,
     barrier: Barrier,
-    /// Of all doors to the file.
+    /// The failure that all doors to the file share.
     failure: Failure,
-    /// This process made the index.
+    /// True if this process made the index.
     is_new: bool,
-    /// There was more DRAM the last time.
+    /// True if the index had more DRAM the last time.
     has_less_dram: bool,
-    /// Of the documents.
+    /// The fields of its documents.
     fields: Arc<Fields>,
 }
 
 impl Store {
-    /// Opens the index in `directory`, or makes it. `options` then says what the index says.
+    /// Opens the index in `directory`, or makes it. Updates `options` to the index's settings.
     pub(crate) fn open(directory: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let path = directory.join("heap");
-        // Who cannot tell must not make another in its place.
+        // An unreadable directory may hold an index: no other is made in its place.
         let is_there = || path.try_exists().map_err(failed(&path, "look for it"));
         if options.private {
             return Self::open_private(&path, options);
@@ -70,7 +72,7 @@ impl Store {
         }
     }
 
-    /// Makes the index, or leaves nothing that takes space.
+    /// Makes the index. An error leaves nothing that takes space.
     fn create(directory: &Path, path: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let new = directory.join("heap.new");
         remove_unfinished(&new)?;
@@ -79,13 +81,13 @@ impl Store {
             sync_directory(directory).inspect_err(|_| drop(std::fs::remove_file(path)))?;
             Ok(store)
         });
-        // If that cannot be done either, the next start tries it again.
+        // If the removal fails too, the next start tries again.
         made.inspect_err(|_| {
             drop(std::fs::remove_file(&new));
         })
     }
 
-    /// Makes the index's file under the name `new`: all of it is on the disk then.
+    /// Makes the index's file under the name `new`. All of it is on the disk on return.
     fn make(new: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let settings = options.memory();
         Geometry::new(settings).map_err(|error| OpenError::Memory(options.as_asked(error)))?;
@@ -139,8 +141,10 @@ impl Store {
         Ok(store)
     }
 
-    /// A copy of the index at `path`: what is stored stays in this process. It drops nothing, so it has room for all that its
-    /// writer had in DRAM, which the log holds, beside what it makes room for ahead of need.
+    /// Opens a private copy of the index at `path`: stores stay in this process.
+    ///
+    /// A copy drops nothing. So it needs room for everything that the writer had in DRAM, which the
+    /// log holds. It also needs the space that is kept free ahead of need.
     fn open_private(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let file = HeapFile::open_private(path).map_err(OpenError::File)?;
         let (found, region) = trust::find_root(&file, options)?;
@@ -186,24 +190,25 @@ impl Store {
         })
     }
 
-    /// What the log of each executor begins its checksums with, and the number of this start.
+    /// Returns the salt of the logs' checksums, and the number of this start.
     pub(crate) fn log_identity(&self) -> (u32, u32) {
         self.root.log_identity()
     }
 
-    /// The log of an executor, and the number of this start, if operations are logged.
+    /// Returns the log of an executor, and the number of this start; none if operations are not
+    /// logged.
     pub(crate) fn log_of(&self, nvm: &Nvm, options: &Options) -> Option<(LogSpace, u32)> {
         let (salt, incarnation) = self.log_identity();
         let (start, bytes) = nvm.layout().log;
         options.is_logged().then_some((LogSpace { start, bytes, salt }, incarnation))
     }
 
-    /// Whether closing has anything to say: the root that is there does not say closed.
+    /// True if closing must write the root: it does not say closed.
     pub(crate) fn is_open(&self) -> bool {
         self.root.is_open()
     }
 
-    /// The second tier of executor `number`.
+    /// Returns the second tier of executor `number`.
     pub(crate) fn tier(&self, number: usize, settings: NvmSettings) -> Tier {
         let space = number as u8 + 1;
         Tier {
@@ -216,17 +221,17 @@ impl Store {
         }
     }
 
-    /// The fields of its documents.
+    /// Returns the fields of its documents.
     pub(crate) fn fields(&self) -> &Arc<Fields> {
         &self.fields
     }
 
-    /// Takes what lets processes in that only read, to serve them.
+    /// Removes and returns the memory and socket for processes that only read, to serve them.
     pub(crate) fn take_live(&mut self) -> Option<Live> {
         self.live.take()
     }
 
-    /// The message for them.
+    /// Returns the message for processes that only read.
     pub(crate) fn welcome(
         &self,
         options: &Options,
@@ -236,43 +241,44 @@ impl Store {
         Ok(Welcome::of(options, geometry, identity, self.root.start()))
     }
 
-    /// The root, for the thread that keeps its time true.
+    /// Returns the root, for the thread that keeps its time correct.
     pub(crate) fn root(&self) -> &Arc<OpenRoot> {
         &self.root
     }
 
-    /// Whether the index was closed in an orderly way the last time.
+    /// True if the index was closed in an orderly way the last time.
     pub(crate) fn was_closed(&self) -> bool {
         self.root.is_closed()
     }
 
-    /// Whether there was more DRAM the last time.
+    /// True if the index had more DRAM the last time.
     pub(crate) fn has_less_dram(&self) -> bool {
         self.has_less_dram
     }
 
-    /// Where the file is. The one that was made got its name afterwards.
+    /// Returns the path of the file. A new file was renamed after it was opened.
     pub(crate) fn path(&self) -> PathBuf {
         self.file.path().with_file_name("heap")
     }
 
-    /// What the file lies on.
+    /// Returns the medium of the file.
     pub(crate) fn medium(&self) -> Medium {
         self.file.medium()
     }
 
-    /// Says in the root that the index was closed in an orderly way, when all else is on the medium.
+    /// Writes to the root that the index was closed in an orderly way, once everything else is on
+    /// the medium.
     pub(crate) fn close(&self) -> Result<(), HeapFileError> {
         self.root.say_closed()
     }
 
-    /// Lets others write the file, which readers of this process may still have mapped.
+    /// Lets other processes write the file, which readers of this process may still have mapped.
     pub(crate) fn unlock(&self) -> Result<(), HeapFileError> {
         self.file.unlock()
     }
 }
 
-/// The root of the start that follows.
+/// Returns the root of the next start.
 fn next_root(found: &Root) -> Root {
     Root {
         generation: found.generation + 1,
@@ -282,12 +288,12 @@ fn next_root(found: &Root) -> Root {
     }
 }
 
-/// An error of the system about `path`.
+/// Returns an error of the system at `path`.
 fn failed(path: &Path, action: &'static str) -> impl Fn(std::io::Error) -> OpenError {
     move |reason| OpenError::File(HeapFileError::System { path: path.into(), action, reason })
 }
 
-/// Makes the directory and those above it, as far as they are not there. Each is on the disk before the next is made.
+/// Makes the directory and its missing parents. Each is on the disk before the next is made.
 pub(crate) fn make_directory(directory: &Path) -> Result<(), OpenError> {
     if directory.is_dir() {
         return Ok(());
@@ -296,21 +302,21 @@ pub(crate) fn make_directory(directory: &Path) -> Result<(), OpenError> {
     let above = above.unwrap_or(Path::new("."));
     make_directory(above)?;
     match std::fs::create_dir(directory) {
-        // Somebody else was faster.
+        // Another process was faster.
         Err(_) if directory.is_dir() => Ok(()),
         made => made.map_err(failed(directory, "create the directory")),
     }?;
     sync_directory(above)
 }
 
-/// Waits until the names in `directory` are on the disk.
+/// Syncs the names in `directory` to the disk.
 fn sync_directory(directory: &Path) -> Result<(), OpenError> {
     let synced = std::fs::File::open(directory).and_then(|directory| directory.sync_all());
     synced.map_err(failed(directory, "sync the directory"))
 }
 
-/// Makes the file of an index, with space on the disk for root, slots, and the beginning of logs and dictionaries, which
-/// grow. A level that the medium cannot keep is refused first.
+/// Makes the file of an index. Reserves disk space for root, slots, and the beginnings of logs and
+/// dictionaries, which grow. First returns an error if the medium cannot keep the level.
 pub(crate) fn make_file(
     path: &Path,
     executors: u64,
@@ -339,7 +345,7 @@ pub(crate) fn make_file(
     Ok(file)
 }
 
-/// Refuses a level that the medium cannot keep.
+/// Returns an error if the medium cannot keep the level.
 fn check_medium(file: &HeapFile, options: &Options) -> Result<(), OpenError> {
     if options.is_os_level() && file.medium() == Medium::Tmpfs {
         return Err(OpenError::Durability { path: file.path().into(), medium: file.medium() });
@@ -347,7 +353,7 @@ fn check_medium(file: &HeapFile, options: &Options) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Removes a `heap.new` that was not finished.
+/// Removes an unfinished `heap.new`.
 pub(crate) fn remove_unfinished(new: &Path) -> Result<(), OpenError> {
     match std::fs::remove_file(new) {
         Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
@@ -357,14 +363,14 @@ pub(crate) fn remove_unfinished(new: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Keeps others from making or opening the index in `directory` for as long as the answer is kept.
+/// Locks `directory`: other processes neither make nor open the index while the result lives.
 pub(crate) fn lock_directory(directory: &Path) -> Result<std::fs::File, OpenError> {
     let held = std::fs::File::open(directory).map_err(failed(directory, "open the directory"))?;
     held.lock().map_err(failed(directory, "lock the directory"))?;
     Ok(held)
 }
 
-/// What the medium needs for the level that was asked for.
+/// Returns the barrier that the medium needs for the level.
 fn barrier(file: &HeapFile, options: &Options) -> Barrier {
     if file.is_private() {
         return Barrier::Order;
@@ -385,7 +391,7 @@ fn door(barrier: Barrier, space: u8, failure: &Failure, trace: Option<&Arc<Trace
     }
 }
 
-/// A number that nobody can guess: from the seed that the standard library draws for each hash map.
+/// Returns a number that is hard to guess, from the standard library's seed of hash maps.
 fn random() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(now_ms())

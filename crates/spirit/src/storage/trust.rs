@@ -1,4 +1,4 @@
-//! What an index's file that is there says of itself: its root, and whether what lies behind it is what was stored.
+//! Trust in an existing file: its root, and whether the rest is what was stored.
 
 use spirit_index::form::root::{self, Root};
 use spirit_index::ground::layout::PARTS_START;
@@ -8,23 +8,23 @@ use crate::config::durability::Mode;
 use crate::config::error::OpenError;
 use crate::config::options::Options;
 
-/// States of a root: whether the index is open, or was closed in an orderly way.
+/// The states of a root: the index is open, or was closed in an orderly way.
 pub(crate) const OPEN: u64 = 1;
 pub(crate) const CLOSED: u64 = 2;
 
-/// A part of a file, mapped.
+/// Maps a part of a file.
 pub(crate) fn map(file: &HeapFile, start: u64, bytes: u64) -> Result<Region, OpenError> {
     let part = FilePart { file, start, bytes };
     Region::reserve_tiers(Some(part), Dram::Private, bytes, Residency::OnTouch)
         .map_err(|reason| OpenError::Memory(reason.into()))
 }
 
-/// What is before the executors' parts of a file, mapped: root and list of fields.
+/// Maps the beginning of a file, before the executors' parts: root and list of fields.
 pub(crate) fn root_region(file: &HeapFile) -> Result<Region, OpenError> {
     map(file, 0, PARTS_START)
 }
 
-/// The root of an index that is there, and where it lies; `options` then says what it says.
+/// Finds the root of an existing index, and its region. Updates `options` to the index's settings.
 pub(crate) fn find_root(
     file: &HeapFile,
     options: &mut Options,
@@ -50,7 +50,7 @@ pub(crate) fn find_root(
     Ok((root, region))
 }
 
-/// Whether what nobody has open for writing may be relied on.
+/// Returns an error if a file that no process has open for writing cannot be trusted.
 pub(crate) fn check(file: &HeapFile, options: &Options, root: &Root) -> Result<(), OpenError> {
     let path = || file.path().into();
     if root.state == CLOSED {
@@ -69,7 +69,8 @@ pub(crate) fn check(file: &HeapFile, options: &Options, root: &Root) -> Result<(
     }
 }
 
-/// Whether the writer that has the index open relies on it, who may see it through another mount.
+/// True if the writer that has the index open trusts it. The writer may see it through another
+/// mount.
 pub(crate) fn is_relied_on(
     file: &HeapFile,
     options: &Options,
@@ -80,12 +81,14 @@ pub(crate) fn is_relied_on(
     Ok(is_kept && !is_copy(root, identity))
 }
 
-/// True if the file is a copy of the one that the writer had open. The writer may have stored while it was copied, so its blocks may
-/// be of several moments. No checksum finds that, since each block is whole.
+/// True if the file is a copy of the one that the writer had open. The writer may have stored while
+/// it was copied, so its blocks may be of several moments. No checksum finds that, since each block
+/// is whole.
 ///
-/// A snapshot of the file system, or the image of a disk, has the file itself, as it was at one moment: made when it was made,
-/// under its number, though the device may be another. That is as good as a power cut. Not all file systems say when a file was
-/// made, and some number files anew each time they come up, so the number decides only where the time is missing.
+/// A snapshot of the file system, or an image of a disk, has the file itself, as it was at one
+/// moment. It is as good as a power cut. Its birth time and inode are the file's, though the device
+/// may be another. Some file systems have no birth time, and some renumber inodes at each mount. So
+/// the inode decides only if a birth time is missing.
 fn is_copy(root: &Root, identity: Identity) -> bool {
     if root.birth != 0 && identity.birth != 0 {
         root.birth != identity.birth
@@ -94,16 +97,18 @@ fn is_copy(root: &Root, identity: Identity) -> bool {
     }
 }
 
-/// Whether what counts was synced, or goes with the machine. On a disk, at level process, it is there if the page cache that
-/// holds it is still the same.
+/// True if the contents were synced, or end with the machine. On a disk at level process they are
+/// complete only if the page cache that holds them still exists.
 fn outlives_all(file: &HeapFile, options: &Options) -> bool {
     file.medium() != Medium::File || options.is_os_level()
 }
 
-/// True if the page cache that the last writer stored to is still the file's. It ends with the machine's start and with its file
-/// system: a clean unmount would have written it back, but one that was forced, or whose disk was pulled, looks the same afterwards. Not
-/// with the writer's mount: that is one of several views, and a container's goes with it. `None` if only the mount would tell, and it
-/// is another.
+/// True if the page cache that the last writer stored to is still the file's; none if unknown.
+///
+/// The page cache ends with the machine's boot and with its file system. A clean unmount would have
+/// written it back. A forced one, or a disk that was pulled, looks the same afterwards. The page
+/// cache does not end with the writer's mount. A mount is one of several views, and a container's
+/// ends with it. None if only the mount could tell, and it is another one.
 fn is_cached(root: &Root, identity: Identity) -> Option<bool> {
     let same_file = (root.device, root.inode) == (identity.device, identity.inode);
     if !same_file || [root.boot_low, root.boot_high] != boot_id() {
@@ -115,14 +120,14 @@ fn is_cached(root: &Root, identity: Identity) -> Option<bool> {
     (root.mount == identity.mount).then_some(true)
 }
 
-/// Says in `root` which file it is of, and where that is.
+/// Writes to `root` the identity and the place of its file.
 pub(crate) fn note_place(root: &mut Root, identity: Identity) {
     let Identity { device, inode, mount, file_system, birth } = identity;
     let [boot_low, boot_high] = boot_id();
     *root = Root { device, inode, mount, file_system, birth, boot_low, boot_high, ..*root };
 }
 
-/// Which start of the machine this is; zeros where it does not say.
+/// Returns the id of the machine's boot; zeros if unknown.
 fn boot_id() -> [u64; 2] {
     let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
     let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();

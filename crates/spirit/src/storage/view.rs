@@ -1,7 +1,8 @@
-//! What readers see of an index: the memory of its executors, and the slots that protect it from reuse.
+//! Views: the memory of an index's executors, and the slots that protect it from reuse.
 //!
-//! The process that writes has one view for ever. One that only reads has the view of a writer's memory, or of its own copy of
-//! what the file holds, and takes another when a writer has started since ([`follower`](crate::engine::follower)).
+//! The process that writes has one view for ever. A process that only reads has the view of a
+//! writer's memory or of its private copy. It takes another when a writer has started since
+//! ([`follower`](crate::engine::follower)).
 
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -27,30 +28,30 @@ pub(crate) struct View {
     pub(crate) fields: Arc<Fields>,
     /// The reader slot for statistics.
     stats_pin: Mutex<PinSlot>,
-    /// How it knows that it is out of date; none in the process that writes.
+    /// The state by which a view finds that it is outdated; none in the process that writes.
     followed: Option<Followed>,
     /// True once this process has closed the index.
     closed: AtomicBool,
 }
 
-/// What a process that only reads compares to know that a writer has started.
+/// The state by which a process that only reads finds that a writer has started.
 pub(crate) struct Followed {
     /// The first pages of the index's file.
     pub(crate) roots: Region,
-    /// The start that either slot of the root may say, and the one of the writer.
+    /// The start numbers in both slots of the root, and the writer's start number.
     pub(crate) starts: [u64; 2],
     pub(crate) start: u64,
     pub(crate) medium: Medium,
-    /// The view keeps it alive.
+    /// The source of the memory. The view keeps it alive.
     pub(crate) source: Source,
 }
 
-/// Where a process that only reads finds the index.
+/// The memory of a process that only reads.
 #[expect(dead_code, reason = "what is in it is kept, and ends with the view")]
 pub(crate) enum Source {
-    /// In the memory of the process that writes it, which ends the connection when it ends.
+    /// The memory of the process that writes. When that ends, it closes the connection.
     Writer(UnixStream),
-    /// In memory of its own, and in the file: an index that is open there.
+    /// A private copy: an index that is open in this process.
     Own(Box<dyn Send + Sync>),
 }
 
@@ -72,10 +73,11 @@ impl View {
         }
     }
 
-    /// Returns once no reader of this process reads the view any more, nor will: later questions are refused, and
-    /// what was found before is given up.
+    /// Closes the view, and returns once no reader of this process reads it any more. Later
+    /// questions fail, and hits are invalidated.
     ///
-    /// The flag is what [`Pins::drain`] calls unlinked: a reader pins before it looks at the flag.
+    /// The flag is the unlinking in the sense of [`Pins::drain`]: a reader pins before it reads the
+    /// flag.
     pub(crate) fn close(&self) {
         self.closed.store(true, Release);
         self.pins.drain();
@@ -97,15 +99,17 @@ impl View {
         self.followed.as_ref()
     }
 
-    /// True if the memory is this process's own copy of what the file holds.
+    /// True if the memory is this process's private copy.
     pub(crate) fn is_private_copy(&self) -> bool {
         matches!(&self.followed, Some(Followed { source: Source::Own(_), .. }))
     }
 
-    /// True if another process has started to write since. Then the loads before this call may have read its stores.
+    /// True if another process has started to write since. The loads before this call may then have
+    /// read its stores.
     ///
-    /// A writer stores its start number in the root before anything else. If a load before this call read one of its later
-    /// stores, the loads here read the number: the writer's stores are in order, and the fence keeps our loads in order.
+    /// A writer stores its start number in the root before anything else. Suppose a load before
+    /// this call read one of its later stores. Then the loads here read the number: the writer's
+    /// stores are in order, and the fence keeps our loads in order.
     #[inline]
     pub(crate) fn is_outdated(&self) -> bool {
         let Some(Followed { roots, starts, start, .. }) = &self.followed else { return false };
@@ -114,13 +118,16 @@ impl View {
         now != *starts && (0..2).any(|slot| now[slot] != starts[slot] && now[slot] != *start)
     }
 
-    /// A query that begins now leaves out segments whose documents all arrived at this time or before; 0: none.
+    /// Returns the arrival, in milliseconds since 1970, up to which a query that begins now leaves
+    /// out segments. It leaves out those whose documents all arrived at this time or before. 0:
+    /// none.
     #[inline(always)]
     pub(crate) fn over_ms(&self) -> u64 {
         self.parts[0].retention.as_ref().map_or(0, Retention::over_ms)
     }
 
-    /// Damage that this thread has come upon in the index since it cleared its notes: the executor, and what is wrong.
+    /// Returns damage that this thread has read since it cleared its notes: the executor, and the
+    /// error.
     pub(crate) fn damage(&self) -> Option<(usize, Corrupt)> {
         if !damage::is_any() {
             return None;
@@ -129,13 +136,13 @@ impl View {
         self.parts.iter().enumerate().find_map(|(executor, part)| Some((executor, found(part)?)))
     }
 
-    /// One past the sequence number of the newest operation that a query which begins now sees, at least.
+    /// Returns the sequence number below which a query that begins now sees all operations.
     #[inline]
     pub(crate) fn sequence(&self) -> u64 {
         self.parts.iter().fold(0, |sequence, part| sequence.max(part.memory.sequence()))
     }
 
-    /// The sequence number of a hit. The reader that has it is pinned.
+    /// Returns the sequence number of a hit. The reader that has it is pinned.
     pub(crate) fn sequence_of(&self, hit: Address) -> u64 {
         let memory = &self.parts[hit.executor as usize].memory;
         Snapshot::take(memory).of(hit.segment).sequence(hit.local)

@@ -1,7 +1,8 @@
-//! Collecting: from text to a batch of tokens, cut, hashed, and their table slots asked for.
+//! Collecting: text becomes a batch of tokens, which are cut and hashed, and whose table slots are
+//! prefetched.
 //!
-//! A collector lives for as many documents as a batch takes, so what does not change between documents is
-//! looked up once.
+//! A collector lives for one batch. So state that does not change between documents is looked up
+//! once.
 
 mod fields;
 
@@ -18,10 +19,10 @@ use crate::write::contents::{Called, Contents};
 use crate::write::journal::Journal;
 use crate::write::tokenizers::Tokenizers;
 
-/// Bytes of texts that are to be stored after which a batch is full, however few tokens they have.
+/// The bytes of stored texts from which a batch is full, even with few tokens.
 pub(crate) const TEXT_BYTES_MAX: usize = 256 << 10;
 
-/// When a batch is full.
+/// The size from which a batch is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchSize {
     pub(crate) tokens: usize,
@@ -29,27 +30,27 @@ pub(crate) struct BatchSize {
 }
 
 impl BatchSize {
-    /// Enough to overlap the cache misses of all tokens.
+    /// Large enough to overlap the cache misses of all tokens.
     pub(crate) const USUAL: BatchSize = BatchSize { tokens: 512, documents: 256 };
-    /// Enough to share what a record of the log costs besides.
+    /// Large enough to share the fixed cost of a log record.
     pub(crate) const LOGGED: BatchSize = BatchSize { tokens: 1536, documents: 256 };
-    /// Enough to share what waiting for a disk costs.
+    /// Large enough to share the cost of waiting for a disk.
     pub(crate) const SYNCED: BatchSize = BatchSize { tokens: 8192, documents: 1024 };
 }
 
-/// Cuts documents into a batch that goes into the segment with `extent`.
+/// A collector, which cuts documents into a batch for the segment with `extent`.
 pub(crate) struct Collector<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) extent: Extent<'a>,
     pub(crate) tokenizers: &'a mut Tokenizers,
     pub(crate) batch: &'a mut Batch,
     pub(crate) size: BatchSize,
-    /// Where documents are gathered that are to be logged.
+    /// The journal that gathers documents to be logged, if any are.
     pub(crate) journal: Option<&'a mut Journal>,
 }
 
 impl Collector<'_> {
-    /// Whether the batch should be committed before more is collected.
+    /// True if the batch should be committed before more is collected.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.batch.token_count() >= self.size.tokens
@@ -58,7 +59,7 @@ impl Collector<'_> {
             || self.journal.as_ref().is_some_and(|journal| journal.is_full())
     }
 
-    /// Cuts a document into the batch. One that is refused leaves nothing there.
+    /// Cuts a document into the batch. A document that is refused leaves nothing there.
     #[inline]
     pub(crate) fn collect(
         &mut self,
@@ -107,16 +108,17 @@ impl Collector<'_> {
     }
 }
 
-/// Where the tokens of one document go.
+/// The receiver of one document's tokens.
 struct ToBatch<'a> {
     extent: Extent<'a>,
     batch: &'a mut Batch,
-    /// The batch's tokens before the document's: each position of the document is one more.
+    /// The number of the batch's tokens before the document's. Each position of the document adds
+    /// one.
     first: usize,
 }
 
 impl ToBatch<'_> {
-    /// Positions without a term up to `position`.
+    /// Adds holes up to `position`.
     #[cold]
     fn holes_to(&mut self, position: u32) {
         while self.batch.token_count() - self.first < position as usize {
@@ -126,7 +128,7 @@ impl ToBatch<'_> {
 }
 
 impl Sink for &mut ToBatch<'_> {
-    // Inlined, whatever the compiler thinks of it: this is the body of the tokenizer's loop.
+    // Always inlined: this is the body of the tokenizer's loop.
     #[inline(always)]
     fn token(&mut self, token: Token<'_>) {
         if self.batch.token_count() - self.first != token.position() as usize {

@@ -1,13 +1,14 @@
-//! What a document that is being added consists of, and what it is called.
+//! The contents and the name of a document that is being added.
 
-/// How a document that is being added is called.
+/// The name of a document that is being added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Called<'a> {
-    /// As the caller says.
+    /// The key that the caller chose.
     By(&'a str),
-    /// By the number of documents accepted before: drawn with the batch, for an index of one executor.
+    /// The number of documents accepted before. It is drawn with the batch, for an index with one
+    /// executor.
     Next,
-    /// By a number that was drawn before, since it decided the executor.
+    /// A number that was drawn before, since it decides the executor.
     Number(u64),
 }
 
@@ -17,18 +18,18 @@ impl<'a> From<Option<&'a str>> for Called<'a> {
     }
 }
 
-/// What a document consists of, besides what it is called.
+/// The contents of a document, without its name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contents<'a> {
     pub(crate) text: &'a str,
     /// The values of its fields, [encoded](spirit_schema::encoded).
     pub(crate) fields: &'a [u8],
-    /// Where the text can be read again, if the log need not hold it.
+    /// The place where the text can be read again, if the log need not hold it.
     pub(crate) place: Option<&'a [u8]>,
 }
 
 impl<'a> Contents<'a> {
-    /// A text and nothing else.
+    /// Returns contents with only a text.
     #[inline(always)]
     pub(crate) fn text(text: &'a str) -> Contents<'a> {
         Contents { text, fields: &[], place: None }

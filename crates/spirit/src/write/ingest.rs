@@ -1,8 +1,9 @@
 //! The ingest role: text in, postings out, visible before `add` returns.
 //!
-//! Anyone who holds the role is the executor's only writer. Documents are collected into a batch (tokens cut,
-//! hashed, their table slots prefetched) and committed: sequence numbers, postings, rows, then the deaths of
-//! the versions that they replace, then one store that makes all of it visible.
+//! The thread that holds the role is the executor's only writer. Documents are collected into a
+//! batch: tokens are cut and hashed, and their table slots prefetched. A commit then draws sequence
+//! numbers and writes postings and rows. It kills the versions that are replaced. One store makes
+//! all of it visible.
 
 mod arrivals;
 mod group;
@@ -36,54 +37,54 @@ use crate::write::replacement::{
 use crate::write::task::Task;
 use crate::write::tokenizers::Tokenizers;
 
-/// Where the role begins.
+/// The state in which the role begins.
 #[derive(Default)]
 pub(crate) struct Start {
     /// The position of the first segment.
     pub(crate) position: Position,
-    /// Its first row.
+    /// The first row of that segment.
     pub(crate) row: u64,
-    /// The sequence number behind all that there is.
+    /// One past the last sequence number in use.
     pub(crate) sequence: u64,
     /// One past the highest number that a document of this executor took.
     pub(crate) documents: u64,
-    /// Documents that this executor accepted before.
+    /// The number of documents that this executor accepted before.
     pub(crate) accepted: u64,
-    /// When the newest of them arrived.
+    /// The arrival of the newest of them, in milliseconds since 1970.
     pub(crate) arrived_ms: u64,
     pub(crate) journal: Option<Journal>,
 }
 
-/// What became of a batch.
+/// The result of a commit.
 pub(crate) struct Committed {
-    /// The number of its first document; each has one more than the last.
+    /// The number of the batch's first document. Each later document has the next number.
     pub(crate) number: u64,
-    /// How many documents went in.
+    /// The number of documents that were added.
     pub(crate) added: u64,
-    /// An error is of the one after them; the rest was dropped.
+    /// The error of the document after those. The rest of the batch is dropped.
     pub(crate) result: Result<(), WriteError>,
 }
 
-/// Rows of a batch that were written.
+/// The rows of a batch that were written.
 struct Appended {
-    /// How many rows the segment had before.
+    /// The number of rows that the segment had before.
     before: u32,
     taken: usize,
-    /// Why not all of them were.
+    /// The reason why the others were not written.
     stop: Option<Stopped>,
 }
 
-/// Why rows of a batch were not written.
+/// The reason why rows of a batch were not written.
 struct Stopped {
     why: Stop,
-    /// Nothing was in the segment before.
+    /// True if the segment was empty before.
     untouched: bool,
-    /// When there was no room.
+    /// The flush stage's progress when there was no room.
     progress: u64,
 }
 
 impl Stopped {
-    /// Whether no segment has room for what comes first.
+    /// True if no segment has room for the first document.
     fn is_for_good(&self) -> bool {
         self.untouched && matches!(self.why, Stop::SegmentFull)
     }
@@ -98,27 +99,27 @@ pub(crate) struct Ingester {
     writer: FreshWriter,
     tasks: SyncSender<Task>,
     pin: PinSlot,
-    /// Where operations are logged, if they are.
+    /// The journal, if operations are logged.
     journal: Option<Journal>,
     /// One past the sequence number of the last operation.
     sequence_end: u64,
-    /// The number of the batch's first document that is left.
+    /// The number of the batch's first remaining document.
     number: u64,
     /// One past the highest number that a document of this executor took.
     documents_end: u64,
-    /// Documents that this executor accepted.
+    /// The number of documents that this executor accepted.
     accepted: u64,
-    /// A document did not fit in the segment any more.
+    /// True if a document did not fit in the segment any more.
     is_full: bool,
-    /// The segment was handed over, and there was no room for the next one yet.
+    /// True if the segment was handed over, and there was no room for the next one yet.
     sealed: bool,
-    /// When documents arrive, if they are kept for a time.
+    /// The arrivals, if documents are kept for a time.
     arrivals: Option<Arrivals>,
-    /// The index closes.
+    /// True once the index closes.
     is_closing: bool,
     /// The sequence number of the current delete.
     delete_sequence: u64,
-    /// Key table slots of rows that are dead: they go when no reader can see those rows any more.
+    /// Key table slots of dead rows. They are freed when no reader can see those rows any more.
     replaced: VecDeque<Replaced>,
 }
 
@@ -172,12 +173,12 @@ impl Ingester {
         })
     }
 
-    /// What the segment being filled holds.
+    /// Returns the id and the counts of the segment being filled.
     pub(crate) fn counts(&self) -> (SegmentId, FreshCounts) {
         (self.writer.id(), self.writer.counts())
     }
 
-    /// Where the next batch is collected, to be committed afterwards.
+    /// Returns the collector of the next batch, to be committed afterwards.
     #[inline]
     pub(crate) fn collector(&mut self) -> Collector<'_> {
         let Ingester { shared, tokenizers, batch, writer, journal, .. } = self;
@@ -186,12 +187,12 @@ impl Ingester {
         Collector { shared, extent, tokenizers, batch, size, journal: journal.as_mut() }
     }
 
-    /// The log's end. There is one: the log is being replayed.
+    /// Returns the journal. There is one while the log is replayed.
     pub(crate) fn journal(&mut self) -> &mut Journal {
         self.journal.as_mut().expect("what is replayed has a log")
     }
 
-    /// Bytes of the log that no engraved segment covers.
+    /// Returns the bytes of the log that no engraved segment covers.
     pub(crate) fn log_bytes(&self) -> u64 {
         let head = self.shared.memory.nvm().map_or(0, |nvm| nvm.log_head());
         self.journal.as_ref().map_or(0, |journal| journal.end() - head)
@@ -209,7 +210,8 @@ impl Ingester {
         committed
     }
 
-    /// Writes a batch of operations that were logged before, the first of which has this sequence number and this number.
+    /// Writes a batch of operations from the log. The first one has this sequence number and this
+    /// document number.
     pub(crate) fn commit_at(&mut self, sequence: u64, number: u64) -> Committed {
         self.batch.number(sequence, number);
         self.number = number;
@@ -229,7 +231,8 @@ impl Ingester {
         Committed { number, added: self.number - number, result }
     }
 
-    /// Draws the numbers of a whole batch at once. A document whose number decided the executor is alone in its batch.
+    /// Draws the numbers of a whole batch at once. A document whose number decided the executor is
+    /// alone in its batch.
     fn draw_numbers(&mut self) {
         let count = self.batch.documents().len() as u64;
         let numbers = &self.shared.numbers;
@@ -239,14 +242,14 @@ impl Ingester {
         self.batch.number(sequence, self.number);
     }
 
-    /// Sets the arrival of documents that are committed from now on; 0: they arrive when they are committed.
+    /// Sets the arrival of later commits in milliseconds since 1970; 0: the time of the commit.
     pub(crate) fn replay_arrival(&mut self, ms: u64) {
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.replay(Some(ms).filter(|ms| *ms > 0));
         }
     }
 
-    /// One past the highest number that a document of this executor took.
+    /// Returns one past the highest number that a document of this executor took.
     pub(crate) fn documents_end(&self) -> u64 {
         self.documents_end
     }
@@ -254,7 +257,7 @@ impl Ingester {
     fn write_some(&mut self) -> Result<(), WriteError> {
         let wanted = self.batch.documents().len();
         self.wait_for_log(|journal, shared| journal.has_room(shared, wanted))?;
-        // Before keys are entered: a segment that is engraved from now on makes room for some.
+        // Read before keys are entered: a segment engraved after this makes room for some.
         let progress = self.shared.progress();
         let Appended { before, taken, stop } = self.append()?;
         let row = self.writer.base_row() + u64::from(before);
@@ -279,7 +282,8 @@ impl Ingester {
         stop.map_or(Ok(()), |stop| self.make_way(stop))
     }
 
-    /// Writes rows of the batch, which nobody sees yet, into the segment being filled, or the next one if that is full.
+    /// Writes invisible rows of the batch into the segment being filled, or into the next one if
+    /// that is full.
     fn append(&mut self) -> Result<Appended, WriteError> {
         if self.sealed || self.is_full || self.is_segment_over() {
             self.next_segment()?;
@@ -295,11 +299,12 @@ impl Ingester {
         Ok(Appended { before, taken, stop })
     }
 
-    /// After what stopped the rows of a batch: the next segment, or room.
+    /// Makes way after rows of a batch were stopped: begins the next segment, or waits for room.
     fn make_way(&mut self, stopped: Stopped) -> Result<(), WriteError> {
         match stopped.why {
             Stop::SegmentFull => {
-                // What broke off has left some of its words: tried again it might just fit, after it was refused.
+                // A broken append has left some words. A second attempt might just fit, after a
+                // refusal.
                 self.is_full = true;
                 self.next_segment()
             }
@@ -307,17 +312,19 @@ impl Ingester {
         }
     }
 
-    /// Of the documents that were taken and logged, `settled` took effect.
+    /// Ends the first `taken` documents, which were logged. The first `settled` of them took
+    /// effect.
     fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), WriteError> {
         if let Some(last) = settled.checked_sub(1) {
             self.sequence_end = self.batch.documents()[last].sequence + 1;
             self.number += settled as u64;
-            // An explicit key's number may have been drawn after, and be in before, one that waited for this role.
+            // A document with an explicit key may have drawn a later number and be in before one
+            // that waited for this role.
             self.documents_end = self.documents_end.max(self.number);
         }
         let Some(journal) = &mut self.journal else { return Ok(()) };
         if settled < taken {
-            // Their numbers may be given to others, or they come again themselves.
+            // Other documents may get their numbers, or they are added again themselves.
             let sequence = self.batch.documents()[settled].sequence;
             journal.cancel(&self.shared, sequence, row, self.documents_end)?;
         }
@@ -329,7 +336,7 @@ impl Ingester {
         self.shared.memory.publish(self.row_end(), self.sequence_end);
     }
 
-    /// Statistics tell what the segment being filled holds.
+    /// Stores the counts of the segment being filled for statistics.
     fn gauge_segment(&self) {
         let (id, counts) = self.counts();
         self.shared.memory.set_gauges(&[
@@ -344,7 +351,7 @@ impl Ingester {
         ]);
     }
 
-    /// The same; `settled` more documents are among them.
+    /// Makes the new rows visible, and counts `settled` more documents.
     fn publish_settled(&mut self, settled: usize) {
         self.publish();
         self.accepted += settled as u64;
@@ -352,7 +359,8 @@ impl Ingester {
         self.gauge_segment();
     }
 
-    /// Kills what the new rows replace, and enters them in the key table. Says how many of them are in.
+    /// Kills the documents that the new rows replace, and enters the rows in the key table. Returns
+    /// how many were entered. The loop ends at the first row without room.
     fn settle(&mut self, first: u32, taken: usize) -> usize {
         let numbered = self.shared.numbers.explicit_end.load(Relaxed);
         if !self.batch.is_keyed() && numbered == 0 {
@@ -373,7 +381,7 @@ impl Ingester {
             }
             settled += 1;
         }
-        // The one that finds no place, and those behind it, never come to life in these rows.
+        // The row without room, and those after it, never come to life.
         abandon(shared, first_row + settled as u64..first_row + taken as u64);
         self.writer.discount(&shared.memory, (taken - settled) as u32);
         if stamped {
@@ -383,14 +391,15 @@ impl Ingester {
         settled
     }
 
-    /// Deletes the document that `key` calls, as one visible step. Says whether there was one.
+    /// Deletes the document with key `key`, in one visible step. True if there was one.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Result<bool, WriteError> {
         self.shared.begin_change();
         let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
         self.delete_at(key, sequence)
     }
 
-    /// The same as the operation with this sequence number.
+    /// Deletes like [`delete`](Self::delete), with the sequence number of an operation from the
+    /// log.
     pub(crate) fn delete_at(&mut self, key: &[u8], sequence: u64) -> Result<bool, WriteError> {
         self.delete_sequence = sequence;
         self.wait_for_log(|journal, shared| journal.has_room_for_key(shared, key))?;
@@ -406,8 +415,8 @@ impl Ingester {
         Ok(found)
     }
 
-    /// A row that never is a document, for an operation without a document: the segment that has it ends behind the
-    /// operation's record.
+    /// Appends a row that never is a document, for an operation without one. The segment with this
+    /// row ends after the operation's record.
     fn append_dead(&mut self, sequence: u64) -> Result<u64, WriteError> {
         loop {
             if self.sealed || self.is_full {
@@ -432,7 +441,7 @@ impl Ingester {
         let found = table.find(&snapshot, &shared.memory, key, hash);
         let row = match found {
             Some(row) => {
-                // After a start it may not have been entered yet.
+                // After a start the row may not have been entered yet.
                 table.remove(&shared.memory, hash, row);
                 Some(row)
             }

@@ -1,4 +1,4 @@
-//! The ingest role's end of the log: what is about to be visible is durable first.
+//! The ingest role's end of the log: operations are durable before they are visible.
 
 use std::cell::Cell;
 
@@ -18,51 +18,52 @@ use crate::write::contents::{Called, Contents};
 /// The application's offset, and the record that has it.
 struct Offset {
     bytes: Box<[u8]>,
-    /// Its group's number.
+    /// The number of its group.
     number: u64,
-    /// Where the record begins.
+    /// The place where the record begins.
     at: u64,
-    /// Where it ends.
+    /// The place where it ends.
     end: u64,
 }
 
 impl Offset {
-    /// Whether its record has no documents.
+    /// True if its record has no documents.
     fn is_alone(&self) -> bool {
         self.end - self.at == kept_bytes(self.bytes.len())
     }
 }
 
-/// Operations on their way into the log.
+/// The journal: operations on their way into the log.
 pub(crate) struct Journal {
     writer: LogWriter,
     log_bytes: u64,
-    /// Bytes that records take for the arrival of their documents, if they have it.
+    /// The bytes that a record takes for the arrival of its documents; 0 if it has none.
     arrival_bytes: u64,
     operations: Operations,
     gathered_max: usize,
-    /// The longest offset, if there is room for any.
+    /// The longest offset, in bytes, if there is room for any.
     offset_max: Option<usize>,
-    /// One past the last sequence number that the log has.
+    /// One past the last sequence number in the log.
     sequence: u64,
-    /// Where the last record begins.
+    /// The place where the last record begins.
     last: u64,
-    /// The application's offset, if it has given one.
+    /// The application's offset, if it has set one.
     offset: Option<Offset>,
-    /// The log had room the last time, and the disk had none for it.
+    /// True if the log had room the last time, but the disk had none for it.
     is_unbacked: Cell<bool>,
-    /// While the log is replayed: where the current record begins. Nothing is logged then.
+    /// The place where the current record begins, while the log is replayed. Nothing is logged
+    /// then.
     replaying: Option<u64>,
 }
 
 impl Journal {
-    /// A journal of a log of `log_bytes` that will be replayed.
+    /// Returns a journal for a log of `log_bytes` that will be replayed.
     pub(crate) fn new(writer: LogWriter, log_bytes: u64, options: &Options) -> Journal {
-        // So that a record stays small beside the log.
+        // A record must stay small compared with the log.
         let gathered_max = options.group_bytes.min(GROUP_BYTES).min(log_bytes / 16);
         let arrival_bytes = if options.retain.is_some() { ARRIVAL_BYTES } else { 0 };
         let gathered_max = gathered_max.saturating_sub(arrival_bytes);
-        // A batch that is full before it has anything would never come to an end.
+        // A batch that is full while it is empty would never end.
         let gathered_max = gathered_max.max(1);
         Journal {
             writer,
@@ -79,15 +80,17 @@ impl Journal {
         }
     }
 
-    /// The most bytes of operations and offset that a group may have, so that there is room for it whatever the log's place is
-    /// when nothing but the last offset is in it.
+    /// Returns the most bytes of operations and offset in a group. It must fit at any place of the
+    /// log, if the log has nothing but the last offset.
     fn group_bytes_max(&self, kept: u64) -> u64 {
-        // The header and the gap before it; a cancellation, with its gap; the last offset, and what is kept with its gap.
+        // The header and the gap before it, a cancellation and its gap, the last offset, and the
+        // repeated offsets and their gap.
         let headers = 2 * HEADER_BYTES + self.arrival_bytes;
         (self.log_bytes / 2).saturating_sub(headers + (KEPT + 2) * kept / 2)
     }
 
-    /// Bytes of a record that has nothing but the longer of the last offset and that of `end`, if there is any.
+    /// Returns the bytes of a record with only an offset: the longer of the last one and that of
+    /// `end`. 0 without any.
     fn kept_beside(&self, end: GroupEnd<'_>) -> u64 {
         let longest = self.offset().map(<[u8]>::len).max(end.offset.map(<[u8]>::len));
         longest.map_or(0, kept_bytes)
@@ -107,7 +110,7 @@ impl Journal {
         if bytes > bytes_max { Err(WriteError::GroupTooLarge { bytes, bytes_max }) } else { Ok(()) }
     }
 
-    /// Whether the log has room for `count` documents and the group's end behind them.
+    /// True if the log has room for `count` documents and the group's end after them.
     pub(crate) fn has_room_for_group(
         &self,
         shared: &Shared,
@@ -118,40 +121,43 @@ impl Journal {
         self.fits_beside(shared, operations, self.kept_beside(end))
     }
 
-    /// The record at `position` is replayed next.
+    /// Notes that the record at `position` is replayed next.
     pub(crate) fn replay(&mut self, position: u64) {
         self.replaying = Some(position);
     }
 
-    /// All is replayed: from now on the writer goes on, behind what has sequence numbers below `sequence`.
+    /// Ends the replay: `writer` continues after the operations with sequence numbers below
+    /// `sequence`.
     pub(crate) fn start(&mut self, writer: LogWriter, sequence: u64) {
         self.writer = writer;
         self.sequence = sequence;
         self.replaying = None;
     }
 
-    /// The log's end, or the record that is replayed.
+    /// Returns the log's end, or the place of the record that is replayed.
     pub(crate) fn end(&self) -> u64 {
         self.replaying.unwrap_or(self.writer.position())
     }
 
-    /// Where the log begins for anyone who has all operations so far: there, or before it where the application's offset is.
+    /// Returns the place from which a start must read the log if all operations so far are
+    /// engraved. This is the end, or the record of the application's offset before it.
     pub(crate) fn from(&self) -> u64 {
         self.offset.as_ref().map_or(self.end(), |offset| offset.at.min(self.end()))
     }
 
-    /// The application's offset.
+    /// Returns the application's offset, if it has set one.
     pub(crate) fn offset(&self) -> Option<&[u8]> {
         self.offset.as_ref().map(|offset| &*offset.bytes)
     }
 
-    /// The record from `at` to `end` has the application's offset, which ends the group of this number.
+    /// Takes over the application's offset from the record from `at` to `end`, which ends group
+    /// `number`.
     pub(crate) fn replay_offset(&mut self, bytes: &[u8], number: u64, at: u64, end: u64) {
         self.offset = Some(Offset { bytes: bytes.into(), number, at, end });
     }
 
-    /// Logs the application's offset again, so that what is before may be trimmed; unless the last record has it and nothing else.
-    /// Durable on return.
+    /// Logs the application's offset again, so that the log before may be trimmed. Writes nothing
+    /// if the last record has the offset and nothing else. Durable on return.
     pub(crate) fn keep_offset(
         &mut self,
         shared: &Shared,
@@ -173,19 +179,19 @@ impl Journal {
         Ok(())
     }
 
-    /// The last record has the application's offset, and took effect.
+    /// Notes that the last record has the application's offset, and took effect.
     pub(crate) fn note_offset(&mut self, bytes: &[u8], number: u64) {
         let (at, end) = (self.last, self.writer.position());
         self.offset = Some(Offset { bytes: bytes.into(), number, at, end });
     }
 
-    /// Whether the batch should be committed before more is collected.
+    /// True if the batch should be committed before more is collected.
     #[inline]
     pub(crate) fn is_full(&self) -> bool {
         self.operations.bytes() >= self.gathered_max
     }
 
-    /// Gathers a document of the batch; only where its text is, if it can be read again there.
+    /// Gathers a document of the batch. If its text can be read again, only the place is gathered.
     #[inline]
     pub(crate) fn push(&mut self, called: Called<'_>, contents: Contents<'_>) {
         if self.replaying.is_some() {
@@ -206,7 +212,7 @@ impl Journal {
         }
     }
 
-    /// The first documents were taken or refused.
+    /// Removes the first documents, which were taken or refused.
     pub(crate) fn drop_front(&mut self, count: usize) {
         if self.replaying.is_none() {
             self.operations.drop_front(count);
@@ -222,12 +228,12 @@ impl Journal {
         self.replaying.is_some()
     }
 
-    /// Whether the log has room for the first `count` documents.
+    /// True if the log has room for the first `count` documents.
     pub(crate) fn has_room(&self, shared: &Shared, count: usize) -> bool {
         self.replaying.is_some() || self.fits(shared, self.operations.first(count).len())
     }
 
-    /// Whether it has room for the deletion of a key.
+    /// True if the log has room for the deletion of a key.
     pub(crate) fn has_room_for_key(&self, shared: &Shared, key: &[u8]) -> bool {
         self.replaying.is_some() || self.fits(shared, key.len() + 8 + OPERATION_BYTES as usize)
     }
@@ -237,7 +243,8 @@ impl Journal {
         self.fits_beside(shared, bytes as u64, kept)
     }
 
-    /// With room left for a cancellation, which cannot wait; and where the application's offset takes `kept` bytes, for that.
+    /// True if the log has room for these bytes. A cancellation, which cannot wait, must fit too.
+    /// So must repeated offsets, if the application's offset takes `kept` bytes.
     fn fits_beside(&self, shared: &Shared, bytes: u64, kept: u64) -> bool {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
         // One more for the gap before one of them.
@@ -250,7 +257,8 @@ impl Journal {
         has_room
     }
 
-    /// Goes on at the log's beginning, which the disk has backed, if it has no room for more of the log; says whether it did.
+    /// Continues at the log's beginning, which the disk has backed, if the disk has no room for
+    /// more of the log. True if it did.
     pub(crate) fn begin_lap(&mut self, shared: &Shared) -> bool {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
         let (position, region) = (self.writer.position(), shared.memory.region());
@@ -263,8 +271,8 @@ impl Journal {
         can
     }
 
-    /// Logs the first `taken` documents of the batch, the first of which is in row `row` and has the number `number`. Durable
-    /// on return.
+    /// Logs the first `taken` documents of the batch. The first is in row `row` and has number
+    /// `number`. Durable on return.
     pub(crate) fn log(
         &mut self,
         shared: &Shared,
@@ -281,7 +289,7 @@ impl Journal {
         self.append(shared, header, taken)
     }
 
-    /// The same of the whole batch, together with what ends it.
+    /// Logs the whole batch with its group's end. Durable on return.
     pub(crate) fn log_group(
         &mut self,
         shared: &Shared,
@@ -291,7 +299,7 @@ impl Journal {
         arrived_ms: u64,
     ) -> Result<(), WriteError> {
         let count = batch.documents().len();
-        // One that has no documents says nothing of them.
+        // A part without documents has no arrival.
         let arrived_ms = if count > 0 { arrived_ms } else { 0 };
         let header = Header { arrived_ms, ..self.header(batch, count, row, number) };
         self.append(shared, header, count + 1)
@@ -337,7 +345,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Logs that the operations just logged from `sequence` on did not take effect.
+    /// Logs that the operations just logged, from `sequence` on, did not take effect.
     pub(crate) fn cancel(
         &mut self,
         shared: &Shared,
@@ -375,7 +383,7 @@ impl Journal {
     }
 }
 
-/// Backs the log from position `from` up to `end`; says whether the disk has room for it.
+/// Backs the log with disk space from position `from` up to `end`. False if the disk has no room.
 fn backs_log(memory: &Memory, from: u64, end: u64) -> bool {
     let residency = memory.geometry().settings.residency;
     memory.nvm().is_some_and(|nvm| nvm.back_log(memory.region(), residency, from, end))

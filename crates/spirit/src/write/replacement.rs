@@ -1,5 +1,5 @@
-//! What an operation does to the document that had its key before: finds it, kills it, and keeps its slot of the key table for
-//! readers that may still see it.
+//! Replacement of a document by a later operation with its key. The operation finds it, kills it,
+//! and keeps its slot of the key table for readers that may still see it.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -14,10 +14,10 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::config::error::WriteError;
 use crate::storage::shared::Shared;
 
-/// Replaced rows after which their slots are looked at.
+/// The number of replaced rows from which their slots are checked.
 const REPLACED_LOOK: usize = 64;
-/// Replaced rows whose slots are kept at most. Beyond it a reader that stays pinned searches all rows
-/// for a key.
+/// The most replaced rows whose slots are kept. Beyond it, a reader that stays pinned searches all
+/// rows for a key.
 pub(crate) const REPLACED_MAX: usize = 1024;
 
 /// A slot of the key table whose row is dead.
@@ -25,35 +25,35 @@ pub(crate) const REPLACED_MAX: usize = 1024;
 pub(crate) struct Replaced {
     hash: u64,
     row: u64,
-    /// When the death was visible; none before.
+    /// The epoch at which the death was visible; none until then.
     stamp: Option<u64>,
 }
 
-/// A new version that has its place in the key table, and has not killed the one before yet.
+/// A new version that is entered in the key table, but has not killed the old one yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entered {
     hash: u64,
     row: u64,
-    /// The row that was found under its key in the table.
+    /// The row that the table had for its key.
     old: Option<u64>,
     /// The row that it will kill.
     victim: Option<u64>,
     slot: Slot,
 }
 
-/// Where in the key table a new version is.
+/// The key table slot of a new version.
 #[derive(Clone, Copy, Debug)]
 enum Slot {
-    /// In one of its own.
+    /// A slot of its own.
     Own,
-    /// In that of the old version.
+    /// The slot of the old version.
     OfOld,
-    /// It has an automatic key, which needs none.
+    /// No slot: an automatic key needs none.
     None,
 }
 
-/// Enters the document in row `row`, if it may replace another by its key, or be replaced. An error means that there is no room. The
-/// caller is pinned.
+/// Enters the document in row `row`, if it may replace another by its key, or be replaced. An error
+/// means that there is no room. The caller is pinned.
 #[inline]
 pub(crate) fn enter(
     shared: &Shared,
@@ -90,14 +90,15 @@ fn enter_explicit(
         inserted = table.insert(&shared.memory, hash, row);
     }
     if inserted.is_err() {
-        // Versions that are kept for readers crowd the key's lines: without them there is room.
+        // Versions that are kept for readers crowd the key's lines. Without them there may be room.
         shared.memory.note_forgotten(row);
         replaced.retain(|slot| slot.hash != hash || !table.remove(&shared.memory, hash, slot.row));
         inserted = table.insert(&shared.memory, hash, row);
     }
     let slot = match (inserted, old) {
         (Ok(()), _) => Slot::Own,
-        // Still none: the new version takes the old one's place at once, if that has been entered.
+        // Still no room: the new version takes the old one's slot at once, if that has been
+        // entered.
         (Err(_), Some(old)) if take_over(shared, table, hash, old, row) => Slot::OfOld,
         (Err(_), _) => return Err(WriteError::KeysFull),
     };
@@ -109,13 +110,14 @@ fn enter_explicit(
     Ok(Entered { hash, row, old, victim, slot })
 }
 
-/// Puts the new version in the old one's place, which queries still see.
+/// Puts the new version in the slot of the old one, which queries still see.
 fn take_over(shared: &Shared, table: &WriterKeys, hash: u64, old: u64, row: u64) -> bool {
     shared.memory.note_forgotten(row + 1);
     table.replace(&shared.memory, hash, old, row)
 }
 
-/// The same of an automatic key, if somebody chose its number before as an explicit one: it replaces that document.
+/// Enters a document with an automatic key. It replaces a document that has this number as an
+/// explicit key, if there is one.
 fn enter_number(shared: &Shared, table: &WriterKeys, number: u64, row: u64) -> Option<Entered> {
     let snapshot = &Snapshot::of_role(&shared.memory, row);
     let mut key = Vec::with_capacity(20);
@@ -126,7 +128,8 @@ fn enter_number(shared: &Shared, table: &WriterKeys, number: u64, row: u64) -> O
 }
 
 impl Entered {
-    /// Has it replace the newest version, if others have been entered that have not killed theirs yet: `heirs` has who will kill whom.
+    /// Makes it replace the newest version, if others have been entered that have not killed theirs
+    /// yet. `heirs` maps each victim to the row that will kill it.
     pub(crate) fn follow(&mut self, heirs: &mut HashMap<u64, u64>) {
         let Some(mut victim) = self.victim else { return };
         while let Some(heir) = heirs.get(&victim) {
@@ -139,7 +142,7 @@ impl Entered {
         }
     }
 
-    /// Kills the version before. Says whether a fence has to come before the operation is visible.
+    /// Kills the version before. True if a fence has to precede the visibility of the operation.
     pub(crate) fn bury(self, shared: &Shared, replaced: &mut VecDeque<Replaced>) -> bool {
         let Entered { hash, row, old, victim, slot } = self;
         if let Some(row) = old.filter(|_| !matches!(slot, Slot::OfOld)) {
@@ -150,21 +153,21 @@ impl Entered {
         killed == Some(Stamped::Engraved)
     }
 
-    /// Leaves the table as it was.
+    /// Restores the table as it was before.
     pub(crate) fn withdraw(&self, shared: &Shared, snapshot: &Snapshot<'_>, table: &WriterKeys) {
         let Entered { hash, row, old, slot, .. } = *self;
         match (slot, old) {
             (Slot::OfOld, Some(old)) if snapshot.locate(old).is_some() => {
                 table.replace(&shared.memory, hash, row, old)
             }
-            // The old one's segment may be gone.
+            // The old version's segment may be gone.
             (Slot::Own | Slot::OfOld, _) => table.remove(&shared.memory, hash, row),
             (Slot::None, _) => false,
         };
     }
 }
 
-/// Takes the slots of dead rows out of the key table, if there are many and readers are past them.
+/// Removes the slots of dead rows from the key table, if there are many and readers are past them.
 pub(crate) fn forget_replaced(
     shared: &Shared,
     table: &WriterKeys,
@@ -173,7 +176,7 @@ pub(crate) fn forget_replaced(
     if replaced.len() < REPLACED_LOOK {
         return;
     }
-    // What was pushed since the last look is visible by now: the batch it came with was published.
+    // Slots pushed since the last call are visible by now: their batch was published.
     let stamp = shared.memory.pins().retire();
     for slot in replaced.iter_mut().rev().take_while(|slot| slot.stamp.is_none()) {
         slot.stamp = Some(stamp);
@@ -194,17 +197,18 @@ pub(crate) fn forget_replaced(
     }
 }
 
-/// Where a death was stamped.
+/// The tiers in which a death was stamped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stamped {
-    /// In DRAM alone.
+    /// DRAM alone.
     InDram,
-    /// In an engraved segment too: a fence has to come before the operation is visible.
+    /// DRAM and an engraved segment: a fence has to precede the visibility of the operation.
     Engraved,
 }
 
-/// The last rows of the segment being filled, whose documents were refused or are tried again behind them: they never come to life.
-/// All get the sequence number of the first, so that those of a segment never fall.
+/// Abandons the last rows of the segment being filled, whose documents were refused or are appended
+/// again. They never come to life. All get the sequence number of the first, so that a segment's
+/// sequence numbers never fall.
 pub(crate) fn abandon(shared: &Shared, rows: Range<u64>) {
     let snapshot = Snapshot::of_role(&shared.memory, rows.end);
     let Some((segment, first)) = snapshot.locate(rows.start) else { return };
@@ -218,7 +222,8 @@ pub(crate) fn abandon(shared: &Shared, rows: Range<u64>) {
     }
 }
 
-/// Kills a row, if it lives, by the operation that is row `by`; takes effect when that one becomes visible.
+/// Kills a row, if it lives, by the operation in row `by`. It takes effect when that operation
+/// becomes visible.
 pub(crate) fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) -> Option<Stamped> {
     let (segment, local) = snapshot.locate(row)?;
     let target = segment.row_table().row(local);

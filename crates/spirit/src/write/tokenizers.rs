@@ -1,9 +1,9 @@
-//! The tokenizers of an ingest role: that of the text, and one for each other analyzer that some field has.
+//! The tokenizers of an ingest role: the text's, and one for each other analyzer of its fields.
 
 use spirit_query::Level;
 use spirit_text::{Analyzer, Tokenizer};
 
-/// One for each analyzer, made when it is first needed.
+/// Tokenizers, one for each analyzer. The others are made when they are first needed.
 pub(crate) struct Tokenizers {
     text: Tokenizer,
     others: Vec<Tokenizer>,
@@ -11,24 +11,25 @@ pub(crate) struct Tokenizers {
 }
 
 impl Tokenizers {
-    /// For texts of at most `document_bytes_max` bytes, which `analyzer` cuts.
+    /// Returns tokenizers for texts of at most `document_bytes_max` bytes, with `analyzer` for the
+    /// text.
     pub(crate) fn new(analyzer: Analyzer, document_bytes_max: usize, level: Level) -> Tokenizers {
         let text = Tokenizer::with_level(analyzer, document_bytes_max, level);
         Tokenizers { text, others: Vec::new(), level }
     }
 
-    /// Longest text that they take, in bytes.
+    /// Returns the most bytes of a text.
     pub(crate) fn document_bytes_max(&self) -> usize {
         self.text.document_bytes_max()
     }
 
-    /// That of the text.
+    /// Returns the text's tokenizer.
     #[inline(always)]
     pub(crate) fn text(&mut self) -> &mut Tokenizer {
         &mut self.text
     }
 
-    /// That of an analyzer.
+    /// Returns the tokenizer of an analyzer, and makes it if needed.
     pub(crate) fn of(&mut self, analyzer: Analyzer) -> &mut Tokenizer {
         if self.text.analyzer() == analyzer {
             return &mut self.text;

@@ -1,10 +1,12 @@
 //! Documents that wait for the ingest role, and how the thread that has the role takes them along.
 //!
-//! A thread that finds the role taken does not sleep on a lock: it leaves its document in a slot, and the
-//! holder ingests it in a batch with others that wait (flat combining), so `add` from many threads costs no
-//! thread switch and short documents share their cache misses. The waiting thread looks now and then whether
-//! its document is in, and whether the role has become free; then it serves all that wait, itself included.
-//! Nobody can be left behind: anyone who waits also tries to take the role.
+//! A thread that finds the role taken does not sleep on a lock. It leaves its document in a slot.
+//! The holder ingests it in a batch with others that wait (flat combining). So `add` from many
+//! threads costs no thread switch, and short documents share their cache misses.
+//!
+//! The waiting thread checks now and then if its document is in, and if the role is free. If it is
+//! free, the thread takes it and serves all that wait, itself included. So no document is left
+//! behind.
 //!
 //! Slots are fixed. A thread that finds none free waits for the role itself.
 
@@ -19,24 +21,24 @@ use crate::write::collector::Collector;
 use crate::write::contents::{Called, Contents};
 use crate::write::ingest::{Committed, Ingester};
 
-/// Documents that can wait at once.
+/// The most documents that can wait at once.
 const SLOTS: usize = 64;
-/// Looks at the slot before the thread gives its core away.
+/// The number of looks at the slot before the thread yields its core.
 const SPINS: u32 = 200;
 
-/// How often the holder looks whether enough have come.
+/// The time between two looks of the holder at the documents that have come.
 const GATHER_LOOK: Duration = Duration::from_micros(100);
 
-/// Nobody's.
+/// No thread owns the slot.
 const FREE: u32 = 0;
-/// Being filled or read by its owner.
+/// Its owner is filling or reading the slot.
 const OWNED: u32 = 1;
-/// Waits to be ingested.
+/// The document waits to be ingested.
 const READY: u32 = 2;
-/// Was ingested, or refused; the answer is there.
+/// The document was ingested or refused; the answer is in the slot.
 const DONE: u32 = 3;
 
-/// One waiting document. The strings keep their memory from one document to the next.
+/// A waiting document. The strings keep their memory from one document to the next.
 #[derive(Default)]
 struct Request {
     key: Option<()>,
@@ -50,8 +52,8 @@ struct Request {
 #[derive(Default)]
 #[repr(align(64))]
 struct Slot {
-    /// `READY` and `DONE` are stored with release after the request was written, and loaded with acquire
-    /// before it is read. The mutex is never contended: the state says whose turn it is.
+    /// `READY` and `DONE` are stored with release after the request was written, and loaded with
+    /// acquire before it is read. The mutex is never contended: the state decides whose turn it is.
     state: AtomicU32,
     request: Mutex<Request>,
 }
@@ -65,12 +67,12 @@ impl Slot {
 /// The slots of an executor.
 pub(crate) struct Waiting {
     slots: Box<[Slot]>,
-    /// Documents that wait, or are about to: the holder looks at the slots only if there are some. A hint, so
-    /// relaxed: anyone who waits tries to take the role as well.
+    /// The number of documents that wait or are about to. The holder looks at the slots only if it
+    /// is above 0. A hint, so relaxed: every waiting thread also tries to take the role.
     pending: AtomicU32,
-    /// Bytes of their texts.
+    /// The bytes of their texts and fields.
     pending_bytes: AtomicU64,
-    /// How long the holder waits for more, and with how many bytes no longer.
+    /// The time for which the holder waits for more, and the bytes from which it does not.
     group_wait: Duration,
     group_bytes: u64,
 }
@@ -86,7 +88,8 @@ impl Waiting {
         }
     }
 
-    /// Adds a document through `role`, taking it or waiting for its holder. Says its number.
+    /// Adds a document through `role`: takes it, or waits for its holder. Returns the document's
+    /// number.
     pub(crate) fn add(
         &self,
         role: &Mutex<Ingester>,
@@ -115,7 +118,8 @@ impl Waiting {
         answer
     }
 
-    /// Waits for others to come along, if that is wanted.
+    /// Waits for other documents, if group commit is on. The loop ends when there are enough, or in
+    /// time.
     fn gather(&self) {
         if self.group_wait.is_zero() {
             return;
@@ -145,7 +149,7 @@ impl Waiting {
                     self.serve(&mut held);
                 }
                 Err(std::sync::TryLockError::Poisoned(_)) => {
-                    // The holder died. It may have been reading the slot; nobody will again.
+                    // The holder died. It may have been reading the slot; no thread will again.
                     return Err(WriteError::Poisoned);
                 }
                 Err(std::sync::TryLockError::WouldBlock) => {
@@ -171,7 +175,7 @@ impl Waiting {
         }
     }
 
-    /// Cuts waiting documents into the batch, until that is full.
+    /// Cuts waiting documents into the batch until it is full. Returns their number.
     fn collect(&self, collector: &mut Collector<'_>, taken: &mut [usize; SLOTS]) -> usize {
         let mut count = 0;
         for (i, slot) in self.slots.iter().enumerate() {
@@ -192,7 +196,8 @@ impl Waiting {
         count
     }
 
-    /// Commits the batch and answers. If one of its documents is refused, those behind it are tried again.
+    /// Commits the batch and answers. If one of its documents is refused, those after it are tried
+    /// again.
     fn commit(&self, role: &mut Ingester, taken: &[usize]) {
         let Committed { number, added, result } = role.commit();
         let (added, refused) = taken.split_at((added as usize).min(taken.len()));
@@ -200,7 +205,7 @@ impl Waiting {
             self.slots[*i].answer(self.slots[*i].request(), Ok(number));
         }
         if let (Err(error), Some(first)) = (result, refused.first()) {
-            // The others still say READY: the next round takes them.
+            // The others are still `READY`: the next round takes them.
             self.slots[*first].answer(self.slots[*first].request(), Err(error));
         }
     }

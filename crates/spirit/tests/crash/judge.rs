@@ -191,7 +191,7 @@ fn expect_contents(reader: &mut Reader, documents: &[Document]) -> Result<(), St
         while let Some(document) = newest_first.get(at) {
             match hits.get(at).unwrap().document().cloned() {
                 // Anyone who was stopped for longer than the lease asks again.
-                Err(HitError::Lease(_)) => break,
+                Err(HitError::Lease { .. }) => break,
                 Err(error) => return Err(error.to_string()),
                 Ok(found) if (&found.text, &found.fields) != (&document.text, &document.fields) => {
                     return Err(format!("{document:?} is given back as {found:?}"));

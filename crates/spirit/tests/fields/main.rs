@@ -19,7 +19,6 @@ use act::{Act, Given, act};
 use naive::{positions, stored, terms, values};
 use proptest::prelude::*;
 use spirit::schema::{FieldError, FieldId, Schema, TimeUnit};
-use spirit::search::HITS_MAX;
 use spirit::settings::{EngravePolicy, PointerUpdate};
 use spirit::{
     Analyzer, Batch, Document, FieldKind, Index, Mode, OnFull, Query, Search, Value, WriteError,
@@ -213,7 +212,8 @@ fn check(index: &Index, oracle: &Oracle) {
         let expected: Vec<_> = expected.map(|(document, _)| document.key.clone()).collect();
         let query = Query::of_term(*field, term).unwrap();
         assert_eq!(reader.count(&query).unwrap(), expected.len() as u64, "{field:?} {term:?}");
-        let found = reader.search(&query, Search::newest(HITS_MAX)).unwrap().keys().unwrap();
+        let found =
+            reader.search(&query, Search::newest(Search::HITS_MAX)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{field:?} {term:?}");
     }
     if index.settings().store {
@@ -221,7 +221,7 @@ fn check(index: &Index, oracle: &Oracle) {
         check_field_lengths(index);
     }
     facets::check_facets(index, &newest_first);
-    let hits = reader.search("*", Search::newest(HITS_MAX)).unwrap();
+    let hits = reader.search("*", Search::newest(Search::HITS_MAX)).unwrap();
     assert_eq!(hits.keys().unwrap(), newest_first.iter().map(|d| &*d.key).collect::<Vec<_>>());
     for (at, document) in newest_first.iter().enumerate() {
         if !index.settings().store {

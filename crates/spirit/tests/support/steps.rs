@@ -8,7 +8,7 @@ use spirit::lab::Algorithm;
 use spirit::lab::Counts;
 use spirit::query::Bool;
 use spirit::schema::Schema;
-use spirit::search::{HITS_MAX, Order, Parameters, Total};
+use spirit::search::{Order, Parameters, Total};
 use spirit::settings::Postings;
 use spirit::{Clause, FieldKind, Index, Operator, Query, Reader, Search, SearchError};
 use spirit_oracle::{Collection, Oracle, terms_of};
@@ -233,8 +233,8 @@ fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
         let found: Vec<(String, f32)> = hits.keys().unwrap().into_iter().zip(scores).collect();
         (found, hits.counts().unwrap().clone(), hits.cursor().unwrap())
     };
-    let (all, counts, _) = best(Search::best(HITS_MAX).exhaustive());
-    for k in [1, 10, HITS_MAX] {
+    let (all, counts, _) = best(Search::best(Search::HITS_MAX).exhaustive());
+    for k in [1, 10, Search::HITS_MAX] {
         let (usual, finger) = (Search::best(k), Search::best(k).algorithm(Algorithm::Finger));
         for search in [usual.clone(), usual.windows(), finger] {
             let (first, ..) = best(search.clone());
@@ -322,7 +322,7 @@ fn check_scores(
     };
     let found: BTreeMap<&str, f32> =
         all.iter().map(|(key, score)| (key.as_str(), *score)).collect();
-    let worst = if all.len() < HITS_MAX { -1.0 } else { all[HITS_MAX - 1].1 };
+    let worst = if all.len() < Search::HITS_MAX { -1.0 } else { all[Search::HITS_MAX - 1].1 };
     for document in oracle.matches(asked) {
         let Some(expected) = collection.score(asked, document) else { continue };
         match found.get(document.key.as_str()) {
@@ -338,16 +338,16 @@ fn check_scores(
         }
     }
     let matches = oracle.matches(asked).count();
-    assert_eq!(all.len(), matches.min(HITS_MAX), "how many of the best of {asked}");
+    assert_eq!(all.len(), matches.min(Search::HITS_MAX), "how many of the best of {asked}");
 }
 
 /// An index that stores texts gives them back as they were given; another says that it does not.
 fn check_texts(index: &Index, oracle: &Oracle, asked: &Clause) {
     let query = asked.to_string();
     let mut reader = index.reader().unwrap();
-    let texts = reader.search(&query, Search::newest(HITS_MAX)).unwrap().texts();
+    let texts = reader.search(&query, Search::newest(Search::HITS_MAX)).unwrap().texts();
     // There may be more documents than one search finds.
-    let found = oracle.matches(asked).take(HITS_MAX);
+    let found = oracle.matches(asked).take(Search::HITS_MAX);
     let mut expected = found.map(|document| document.text.as_str());
     if index.settings().store {
         let texts = texts.unwrap();

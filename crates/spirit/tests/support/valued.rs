@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spirit::facets::{Aggregate, DateInterval, Facet};
-use spirit::search::{Direction, HITS_MAX};
+use spirit::search::Direction;
 use spirit::{Clause, Index, Query, Search};
 use spirit_oracle::{Document, Oracle, Value};
 
@@ -20,7 +20,7 @@ pub(crate) fn check_sorted(index: &Index, oracle: &Oracle, query: &Query, asked:
     let direction = if descending { Direction::Descending } else { Direction::Ascending };
     let expected = oracle.sorted(asked, field, descending);
     let expected: Vec<&str> = expected.iter().map(|document| &*document.key).collect();
-    for k in [1, 9, HITS_MAX] {
+    for k in [1, 9, Search::HITS_MAX] {
         let search = Search::by_field(k, field, direction);
         let found = reader.search(query, search).unwrap().keys().unwrap();
         let expected = &expected[..k.min(expected.len())];

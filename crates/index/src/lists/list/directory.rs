@@ -1,7 +1,8 @@
-//! The directory of a list's largest blocks: where each is, and its oldest posting.
+//! The directory of a list's largest blocks, with each block's place and oldest posting.
 //!
-//! A chain leads from a block to the one before it, so going far back takes a cache miss a block. A part of the directory has
-//! the last 32 of them, or as many as there are behind the part before. It grows by a part at a time, so that no posting takes much
+//! A chain leads from a block to the one before it, so going far back takes a cache miss a block. A
+//! part of the directory has 32 blocks; the newest part may have fewer. The directory grows by one
+//! part at a time, so that no posting takes much room at once.
 //! room at once.
 //!
 //! | word of a part | |
@@ -10,8 +11,8 @@
 //! | 1, 2 | the first block, and the word of its oldest posting |
 //! | 3, 4 | the next one, and so on |
 //!
-//! The second word of a block leads to the part in which it is. All of this is written before the chain leads to the block, and
-//! never changed.
+//! The second word of a block leads to the part that lists the block. All of this is written before
+//! the chain leads to the block, and never changes.
 
 use crate::ground::blocks::{DIRECTORY_PART, DIRECTORY_WORDS};
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,7 +21,8 @@ use spirit_mem::sync::Atom32;
 
 use crate::ground::posting::rank;
 
-/// Enters a block, the one of this number, behind `tail`, which is another one unless this is the first. None if there is no room.
+/// Enters block `number` behind `tail`. For the first of the largest blocks, `tail` is a smaller
+/// block. Returns `None` if there is no room.
 pub(super) fn enter<A: Atom32>(
     area: &[A],
     tail: u32,
@@ -42,7 +44,7 @@ pub(super) fn enter<A: Atom32>(
     Some(())
 }
 
-/// A directory, from the part in which a block is.
+/// A directory, from the part that lists a block.
 #[derive(Clone, Copy)]
 pub(super) struct Directory<'a, A> {
     area: &'a [A],
@@ -50,16 +52,18 @@ pub(super) struct Directory<'a, A> {
 }
 
 impl<'a, A: Atom32> Directory<'a, A> {
-    /// That in which `block` is.
+    /// Returns the directory from the part that lists `block`.
     pub(super) fn of(area: &'a [A], block: u32) -> Directory<'a, A> {
         Directory { area, part: area[block as usize + 1].load(Relaxed) }
     }
 
-    /// The number of the newest block that has a posting of rank `target` or behind, and where it is; or where the first block is, if none
-    /// has. `last` is the number of the newest block that is looked at; it is in the directory's part.
+    /// Finds the newest block that has a posting of rank `target` or above. Returns its number and
+    /// place. If there is none, returns the place of the first block. `last` is the number of the
+    /// newest block to search; it is in the directory's part.
     pub(super) fn newest_from(self, last: u32, target: u32) -> Result<(u32, u32), u32> {
         let (mut part, mut behind) = (self.part as usize, last % DIRECTORY_PART + 1);
         let mut first = last - last % DIRECTORY_PART;
+        // Each round goes to the part before, so that the loop ends at the first part.
         loop {
             let (entries, _) = self.area[part + 1..][..2 * behind as usize].as_chunks();
             let reaching =

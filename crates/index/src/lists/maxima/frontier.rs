@@ -1,23 +1,23 @@
-//! The postings of a block that no other is above both in frequency and in density.
+//! The frontier of a block: the postings that no other exceeds in both frequency and density.
 
 use crate::ground::posting::FREQUENCY_MAX;
 
-/// A posting's frequency may be each of these.
+/// Number of values of a posting's frequency.
 const FREQUENCIES: usize = FREQUENCY_MAX as usize + 1;
-/// No posting of a frequency: lengths are kept less one.
+/// Marks a frequency without postings. Lengths are stored less one.
 const NONE: u16 = u16::MAX;
-/// What worths are multiplied by before they are divided: no frequency is too high for that.
+/// Bits by which worths are shifted before they are divided. No frequency overflows then.
 const WORTH_SHIFT: u32 = 22;
 const _: () = assert!(FREQUENCY_MAX.leading_zeros() >= WORTH_SHIFT);
 
-/// How often a term is in a document, and how long that is.
+/// A term's frequency in a document, and the document's length.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Point {
     pub(super) frequency: u8,
     pub(super) length: u16,
 }
 
-/// Points in descending order of frequency, ascending by density.
+/// Points in descending order of frequency, which is ascending order of density.
 #[derive(Debug)]
 pub(super) struct Frontier {
     /// By frequency: the shortest length, less one.
@@ -25,12 +25,14 @@ pub(super) struct Frontier {
     /// The frequencies of the points.
     frequencies: [u8; FREQUENCIES],
     len: usize,
-    /// What a score adds to a document's length, in the usual parameters (`b` = 0.75): a third of the mean length, here of the block's documents.
+    /// The amount that a score adds to a document's length with the usual parameters (`b` = 0.75).
+    /// It is a third of the mean length, here of the block's documents.
     constant: u32,
 }
 
 impl Frontier {
-    /// That of postings with these frequencies and lengths, those of length 0 left out.
+    /// Returns the frontier of postings with these frequencies and lengths. Postings of length 0
+    /// are left out.
     #[inline]
     pub(super) fn of(postings: impl IntoIterator<Item = (u8, u16)>) -> Frontier {
         let mut frontier = Frontier {
@@ -44,7 +46,7 @@ impl Frontier {
             highest = highest.max(frequency);
             tokens += u64::from(length);
             documents += u64::from(length > 0);
-            // One of no length becomes none.
+            // A length of 0 wraps to [`NONE`].
             let shortest = &mut frontier.shortest[frequency as usize];
             *shortest = length.wrapping_sub(1).min(*shortest);
         }
@@ -53,17 +55,18 @@ impl Frontier {
         frontier
     }
 
-    /// How many points there are.
+    /// Returns the number of points.
     pub(super) fn len(&self) -> usize {
         self.len
     }
 
-    /// A point.
+    /// Returns the point at `at`.
     pub(super) fn point(&self, at: usize) -> Point {
         self.shortest_with(self.frequencies[at])
     }
 
-    /// Makes one of the two neighbours that make the least: what is least likely to be above all others. There are two.
+    /// Joins the two adjacent points whose join has the least worth: it is least likely to exceed
+    /// all others. There are at least two points.
     pub(super) fn join_cheapest(&mut self) {
         let joined = |at: usize| self.point(at).joined(self.point(at + 1));
         let cheapest = (0..self.len - 1).min_by_key(|at| self.worth(joined(*at))).unwrap_or(0);
@@ -73,7 +76,8 @@ impl Frontier {
         self.len -= 1;
     }
 
-    /// Makes a point of the shortest posting of a frequency, which is below those before, if it is denser than they are.
+    /// Adds the shortest posting of a frequency as a point, if it is denser than those before. The
+    /// frequency is below theirs.
     fn add(&mut self, frequency: u8) {
         let point = self.shortest_with(frequency);
         let before = self.len.checked_sub(1).map(|last| self.point(last));
@@ -89,7 +93,7 @@ impl Frontier {
         Point { frequency, length }
     }
 
-    /// What a point scores grows with it.
+    /// Returns the worth of a point, which grows with its score.
     fn worth(&self, point: Point) -> u32 {
         ((point.frequency as u32) << WORTH_SHIFT) / (self.constant + point.length as u32)
     }
@@ -100,7 +104,7 @@ impl Point {
         self.frequency as u32 * other.length as u32 > other.frequency as u32 * self.length as u32
     }
 
-    /// As frequent as this one and as dense as `denser`, or a little more.
+    /// Returns a point as frequent as this one and as dense as `denser`, or slightly denser.
     fn joined(self, denser: Point) -> Point {
         let length = denser.length as u32 * self.frequency as u32 / denser.frequency as u32;
         Point { frequency: self.frequency, length: length as u16 }

@@ -1,12 +1,13 @@
-//! Where postings are in their documents: numbers of one width, any of which can be read on its own.
+//! Positions of postings: numbers of one width, each of which can be read on its own.
 //!
-//! A stream of bits, lowest first: 8 bits say the *width*, 0 to 32, and then come the numbers, that many bits each,
-//! up to whole words of 4 bytes. A posting of frequency `f` below 255 has `f` numbers: its first position, and for each further one how far
-//! it is behind the one before, less one. One of frequency 255, which stands for any that is as high, has one number more in
-//! front: how many there are.
+//! They are a stream of bits, lowest first. Its first 8 bits are the *width*, 0 to 32. Then come
+//! the numbers, with that many bits each, filled up to whole words of 4 bytes. A posting of
+//! frequency `f` below 255 has `f` numbers. The first is its first position. Each further number is
+//! the distance from the position before, less one. Frequency 255 stands for all higher ones. Such
+//! a posting has one more number in front: the number of its positions.
 //!
-//! A phrase asks for a few postings of a block, seldom for all of it: so there are no exceptions and no gaps between documents,
-//! which would have to be added up from the block's beginning.
+//! A phrase asks for a few postings of a block, seldom for all. So there are no exceptions, and no
+//! gaps between documents, which would have to be summed from the block's beginning.
 
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
@@ -15,7 +16,7 @@ use spirit_mem::{Region, Span};
 
 use crate::ground::posting::{FREQUENCY_MAX, frequency};
 
-/// Bits of the width.
+/// Number of bits of the width.
 const WIDTH_BITS: u64 = 8;
 const WORD_BITS: u64 = u32::BITS as u64;
 
@@ -24,25 +25,25 @@ const WORD_BITS: u64 = u32::BITS as u64;
 pub struct Positions<'a> {
     words: &'a [AtomicU32],
     width: u32,
-    /// Where the words are, if their pages are to be looked at.
+    /// The region and the place of the words, if their pages are to be proved.
     place: Option<(&'a Region, u64)>,
 }
 
 impl<'a> Positions<'a> {
-    /// Those that begin with these words.
+    /// Returns the positions that begin with these words.
     pub fn new(words: &'a [AtomicU32]) -> Positions<'a> {
         let width = words.first().map_or(0, |word| word.load(Relaxed) & 0xFF);
         Positions { words, width: width.min(u32::BITS), place: None }
     }
 
-    /// Those that begin with the words of `span`, some of which may lie behind them.
+    /// Returns the positions that begin with the words of `span`. The span may be longer.
     pub fn at(region: &'a Region, span: Span<AtomicU32>) -> Positions<'a> {
         let words = region.peek(span).unwrap_or(&[]);
         region.prove(span.start(), words.len().min(1) as u64 * 4);
         Positions { place: Some((region, span.start())), ..Positions::new(words) }
     }
 
-    /// Looks at the pages of this many numbers from one on, before they are read.
+    /// Proves the pages of `count` numbers from `first` on, before they are read.
     fn look_at(&self, first: u64, count: u64) {
         let Some((region, start)) = self.place else { return };
         let word = |number: u64| {
@@ -54,7 +55,7 @@ impl<'a> Positions<'a> {
         region.prove(start + first * 4, (end - first) * 4);
     }
 
-    /// The number at `index`; what is missing is zeros.
+    /// Returns the number at `index`. Missing words are read as zeros.
     fn number(&self, index: u64) -> u32 {
         let bit = WIDTH_BITS + index * self.width as u64;
         let at = (bit / WORD_BITS) as usize;
@@ -63,7 +64,8 @@ impl<'a> Positions<'a> {
         (bits & ((1 << self.width) - 1)) as u32
     }
 
-    /// The positions of the last of these postings, ascending. They are those of the block up to it.
+    /// Yields the positions of the last of these postings, ascending. `postings` are those of the
+    /// block up to it.
     pub fn of_last(&self, postings: &[u32]) -> PositionIter<'a> {
         let Some((last, before)) = postings.split_last() else { return self.take(0, 0) };
         let at = before.iter().fold(0, |at, word| at + self.numbers(at, *word));
@@ -75,13 +77,13 @@ impl<'a> Positions<'a> {
         self.take(at + extra, count)
     }
 
-    /// More numbers of this width are not in the words.
+    /// Returns an upper bound of the numbers of this width in the words.
     fn numbers_max(&self) -> u32 {
         let bits = self.words.len() as u64 * WORD_BITS;
         bits.checked_div(self.width as u64).map_or(0, |max| max.min(u32::MAX as u64) as u32)
     }
 
-    /// How many numbers a posting has whose first one is at `at`.
+    /// Returns the number of numbers of a posting whose first one is at `at`.
     fn numbers(&self, at: u64, posting: u32) -> u64 {
         match frequency(posting) {
             FREQUENCY_MAX => 1 + self.counted(at) as u64,
@@ -89,7 +91,7 @@ impl<'a> Positions<'a> {
         }
     }
 
-    /// The number that says how many follow.
+    /// Returns the number at `at`, which counts the numbers behind it.
     fn counted(&self, at: u64) -> u32 {
         self.look_at(at, 1);
         self.number(at)

@@ -1,4 +1,4 @@
-//! Packs lists: words are appended to those of the lists before.
+//! Packs lists. Their words are appended to those of earlier lists.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -11,14 +11,15 @@ use crate::ground::posting::{frequency, rank};
 use crate::lists::packed::HEAD_WORDS;
 use crate::lists::packed::positions::{push_numbers, write};
 
-/// Where a posting is in its document.
+/// The source of postings' positions.
 pub(crate) trait PositionsOf {
-    /// The positions of the next posting, which is this one.
+    /// Returns the positions of the next posting, which is `posting`.
     fn next(&mut self, posting: u32) -> &[u32];
 }
 
-/// Appends a list of several postings in a segment whose newest row has the rank `base`, and returns its place: how many words were
-/// before it. `maxima` are those of its blocks, if it has more than one. Of its positions nothing is written if there are none.
+/// Appends a list of several postings. Returns its place: the number of words before it. `base` is
+/// the rank of the segment's newest row. `maxima` are those of the list's blocks, if it has more
+/// than one. Without `positions` it writes none.
 pub(crate) fn pack_list(
     list: &[AtomicU32],
     base: u32,
@@ -35,6 +36,7 @@ pub(crate) fn pack_list(
         write_head(list, maxima, out);
     }
     let mut start = base;
+    // Invariant: `start` is the lowest rank that the next block may begin with.
     for (number, block) in list.chunks(BLOCK).enumerate() {
         if blocks > 1 {
             out[first + blocks + number] = (out.len() - first) as u32;
@@ -51,7 +53,7 @@ pub(crate) fn pack_list(
     first
 }
 
-/// The last posting of each block, room for where each begins, and the maxima.
+/// Appends the last posting of each block, room for the blocks' places, and the maxima.
 fn write_head(list: &[AtomicU32], maxima: &[AtomicU64], out: &mut Vec<u32>) {
     let (first, blocks) = (out.len(), maxima.len());
     let last = |block: &[AtomicU32]| block.last().map_or(0, |word| word.load(Relaxed) & !0xFF);
@@ -76,7 +78,7 @@ fn pack_block(words: &[u32], start: u32, out: &mut Vec<u32>) {
     }
 }
 
-/// Appends where postings are in their documents; returns how many words were before.
+/// Appends the positions of postings. Returns the number of words before them.
 pub(crate) fn pack_positions(
     postings: &[u32],
     positions: &mut dyn PositionsOf,
@@ -91,12 +93,14 @@ pub(crate) fn pack_positions(
     first
 }
 
-/// An upper bound of the words for this many postings, lists and positions, with positions below `2^width`.
+/// Returns an upper bound of the words for this many postings, lists and positions, with positions
+/// below `2^width`.
 pub(crate) fn words_max(postings: u64, lists: u64, positions: u64, width: u32) -> u64 {
     let blocks = postings / BLOCK as u64 + lists;
-    // A tail's posting has up to five bytes; a block's are less. Each part may end within a word, a list begin behind one.
+    // A tail's posting has up to five bytes; a block's has fewer. Each part may end within a word,
+    // and a list may begin one word later.
     let of_postings = (postings * 5).div_ceil(4) + blocks * (HEAD_WORDS as u64 + 4);
-    // Of the saturated, one number more, and the width, which is that of the counts too.
+    // Each saturated posting has one more number. The width must hold the counts too.
     let numbers = positions + positions / 255;
     of_postings + (numbers * width as u64).div_ceil(32) + 2 * blocks
 }

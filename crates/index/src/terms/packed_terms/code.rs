@@ -1,17 +1,21 @@
-//! How a term and what leads to its list are coded in a block.
+//! The code of a term and of its list's place in a block.
 //!
 //! | bytes | |
 //! |---|---|
-//! | 1 | how many bytes it shares with the term before (low half), how many follow, less one (high half); 15: see the next |
+//! | 1 | shared bytes (low half), following bytes less one (high half); 15: see the next |
 //! | 0 or 1 | how many it shares, if that is 15 or more |
 //! | 0 or 1 | how many follow, less one, if that is 15 or more |
 //! | .. | the bytes that follow |
-//! | 1 .. 5 | what leads to its list: 0 one posting, once in its document; 1 one posting; 2 one posting, without a position; else postings plus one |
+//! | 1 .. 5 | 0, 1 or 2 for one posting, see below; else postings plus one |
 //! | 1 .. 5 | of a posting its local id, of a list where it begins |
 //! | 0 or 1 | of 1 and 2: the frequency |
 //! | 0 .. 5 | of 0 its position, of 1 where its positions begin |
 //!
-//! Numbers have seven bits a byte, the lowest first; all bytes but the last have the top bit set. The first term of a block shares nothing.
+//! Kind 0 is one posting that is once in its document. Kind 1 is another single posting. Kind 2 is
+//! a single posting without a kept position.
+//!
+//! Numbers have seven bits a byte, the lowest first. All bytes but the last have the top bit set.
+//! The first term of a block shares nothing.
 
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
@@ -25,7 +29,7 @@ use crate::terms::packed_terms::CODED_BYTES_MAX;
 /// In half a byte: the number is in a byte of its own.
 const APART: usize = 15;
 
-/// What leads to one posting that is once in its document, to another one, and to one whose position is not kept.
+/// The kinds of single postings: once in its document, more often, and without a kept position.
 const ONCE: u32 = 0;
 const ONE: u32 = 1;
 const BARE: u32 = 2;
@@ -44,7 +48,7 @@ impl Default for Coded {
 }
 
 impl Coded {
-    /// That of a term.
+    /// Codes a term.
     pub(super) fn new(field: FieldId, bytes: &[u8]) -> Coded {
         let mut coded = Coded { len: 1 + bytes.len(), ..Coded::default() };
         coded.bytes[0] = field.0;
@@ -52,19 +56,19 @@ impl Coded {
         coded
     }
 
-    /// Its bytes, that of the field first.
+    /// Returns its bytes, that of the field first.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
-    /// Its field and its bytes.
+    /// Returns its field and its bytes.
     pub(super) fn parts(&self) -> (FieldId, &[u8]) {
         let (field, bytes) = self.bytes().split_first().unwrap_or((&0, &[]));
         (FieldId(*field), bytes)
     }
 }
 
-/// Appends a term, of which `before` is the one before it in its block, and what leads to its list.
+/// Appends a term and its list's place. `before` is the term before it in its block.
 pub(super) fn push(before: &[u8], term: &[u8], entry: Entry, out: &mut Vec<u8>) {
     let shared = before.iter().zip(term).take_while(|(one, other)| one == other).count();
     let suffix = &term[shared..];
@@ -104,23 +108,23 @@ fn push_number(mut number: u32, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Reads a block from front to end. Behind the end are zeros.
+/// A reader of a block, from front to end. Behind the end it reads zeros.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Reader<'a>(&'a [AtomicU8]);
 
 impl<'a> Reader<'a> {
-    /// Of these bytes.
+    /// Makes the reader of these bytes.
     pub(super) fn new(bytes: &'a [AtomicU8]) -> Reader<'a> {
         Reader(bytes)
     }
 
-    /// A byte further on, which is not passed.
+    /// Returns a byte further on, without skipping it.
     #[inline]
     pub(super) fn peek(&self, at: usize) -> u8 {
         self.0.get(at).map_or(0, |byte| byte.load(Relaxed))
     }
 
-    /// Passes some bytes.
+    /// Skips some bytes.
     #[inline]
     pub(super) fn skip(&mut self, bytes: usize) {
         self.0 = self.0.get(bytes..).unwrap_or(&[]);
@@ -146,7 +150,8 @@ impl<'a> Reader<'a> {
         number
     }
 
-    /// How many bytes the next term shares with the one before, and how many follow.
+    /// Reads the number of bytes that the next term shares with the one before, and the number that
+    /// follow.
     #[inline]
     pub(super) fn lengths(&mut self) -> (usize, usize) {
         let both = self.byte() as usize;
@@ -156,10 +161,10 @@ impl<'a> Reader<'a> {
         (shared, rest + 1)
     }
 
-    /// Makes the next term of the one before it.
+    /// Turns the term before into the next term.
     pub(super) fn term(&mut self, term: &mut Coded) {
         let (shared, suffix) = self.lengths();
-        // One that was damaged may say whatever it likes.
+        // Damaged data may have any length.
         let end = (shared + suffix).min(CODED_BYTES_MAX);
         for at in shared..end {
             term.bytes[at] = self.peek(at - shared);
@@ -168,7 +173,7 @@ impl<'a> Reader<'a> {
         self.skip(suffix);
     }
 
-    /// The list of the term that was read, in this segment.
+    /// Reads the list of the term that was read, in this segment.
     pub(super) fn lead(&mut self, segment: SegmentId) -> Entry {
         let kind = self.number();
         let place = self.number();
@@ -185,7 +190,7 @@ impl<'a> Reader<'a> {
         Entry { segment, postings, payload, total: 0, alone }
     }
 
-    /// Passes what leads to the list.
+    /// Skips the list's place.
     #[inline]
     pub(super) fn skip_lead(&mut self) {
         self.lead(Entry::NONE.segment);

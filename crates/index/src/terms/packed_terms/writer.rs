@@ -7,14 +7,15 @@ use crate::terms::packed_terms::code::{self, Coded};
 use crate::terms::packed_terms::{BLOCK, HEAD_WORDS, WORD};
 use crate::terms::term_order::prefix;
 
-/// Bytes of a term beside its own, at most: three say what it shares, twelve lead to its list, and one is its field's.
+/// Largest number of bytes of a term beside its own: three for the shared prefix, twelve for the
+/// list, and one for the field.
 const BESIDE_BYTES_MAX: u64 = 16;
 
-/// What is behind the blocks of terms that are being written, and what comes next.
+/// The state of the writer: the data behind the blocks, and the current block.
 #[derive(Debug, Default)]
 pub(crate) struct PackedTermsWriter {
     terms: u32,
-    /// Of all blocks but the current one.
+    /// Number of words of all blocks but the current one.
     words: u32,
     /// The last term, and the current block.
     last: Vec<u8>,
@@ -24,11 +25,11 @@ pub(crate) struct PackedTermsWriter {
 }
 
 impl PackedTermsWriter {
-    /// Where the first block belongs, in bytes behind the beginning.
+    /// Offset of the first block from the beginning, in bytes.
     pub(crate) const BLOCKS_AT: u64 = HEAD_WORDS * WORD;
 
-    /// Adds a term, which is behind all before, and its list, which is packed. Blocks that are full are appended to `out`: they
-    /// follow those that were before.
+    /// Adds a term behind all before, and its packed list. Appends full blocks to `out`: they
+    /// follow those of earlier calls.
     pub(crate) fn add(&mut self, field: FieldId, bytes: &[u8], entry: Entry, out: &mut Vec<u8>) {
         if (self.terms as usize).is_multiple_of(BLOCK) {
             self.end_block(out);
@@ -41,7 +42,7 @@ impl PackedTermsWriter {
         self.terms += 1;
     }
 
-    /// Appends what comes behind the blocks that were written, and says which word belongs before the first.
+    /// Appends the data behind the blocks. Returns the word before the first block.
     pub(crate) fn finish(mut self, out: &mut Vec<u8>) -> u64 {
         self.end_block(out);
         for word in self.prefixes.iter().chain(&self.index) {
@@ -50,7 +51,7 @@ impl PackedTermsWriter {
         self.terms as u64 | (self.words as u64) << 32
     }
 
-    /// Bytes that this many terms take at most, which have this many bytes themselves.
+    /// Returns an upper bound of the bytes of `terms` terms that have `bytes` bytes of their own.
     pub(crate) fn bytes_max(terms: u64, bytes: u64) -> u64 {
         let of_blocks = terms.div_ceil(BLOCK as u64) * 3 * WORD;
         Self::BLOCKS_AT + bytes + terms * BESIDE_BYTES_MAX + of_blocks

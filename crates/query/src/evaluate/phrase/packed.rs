@@ -1,7 +1,8 @@
-//! Phrases where lists are packed: the lists say where terms are.
+//! Phrases where lists are packed: the lists have the positions.
 //!
-//! Each term has a place in its leaf's scratch memory for the block of its list in which the last document was, beside that of
-//! the leaf. Of a phrase whose terms are to follow each other the positions are gone through together, without being written down.
+//! Each term has room in its leaf's scratch memory for the block with the last document, beside the
+//! leaf's own block. If the terms must follow each other, their positions are merged without being
+//! written down.
 
 use std::sync::atomic::AtomicU32;
 
@@ -15,26 +16,27 @@ use crate::packed::Blocks;
 use crate::query::NodeId;
 use crate::slop::{Occurrence, SLOTS_MAX};
 
-/// Where in a leaf's scratch memory phrases have their blocks.
+/// The start of a phrase's block in a leaf's scratch memory, in words.
 const WORDS_AT: usize = SCRATCH_WORDS / 2;
 
-/// A phrase as packed lists have it: the terms of the query that it has, and their entries in the current segment.
+/// A phrase in packed lists: the query's terms, and their entries in the current segment.
 #[derive(Debug, Default)]
 pub(super) struct InLists {
     terms: Vec<u32>,
     entries: Vec<Entry>,
 }
 
-/// This many terms have their positions side by side in little room.
+/// Terms of a short phrase, at most: their positions are merged in little room.
 const FEW: usize = 4;
 
 impl<C> Evaluation<'_, C> {
-    /// Whether the lists of the current segment are packed by now, whatever the entries that were found lead to.
+    /// True if the lists of the current segment are packed by now, even if the entries found are
+    /// older.
     pub(super) fn is_packed(&self, place: &Place<'_>) -> bool {
         !place.is_fresh() && place.segment.is_packed()
     }
 
-    /// Fills a phrase with what packed lists have; none if one of its terms has no posting in the current segment.
+    /// Fills in a phrase from packed lists; `None` if a term has no posting in the current segment.
     pub(super) fn fill_lists(
         &self,
         place: &Place<'_>,
@@ -48,7 +50,8 @@ impl<C> Evaluation<'_, C> {
         Some(())
     }
 
-    /// A term's entry that leads to positions. The one that was found may be from before readers were led to packed lists.
+    /// Returns a term's entry that leads to positions. The one found before may be from before
+    /// readers were led to packed lists.
     fn packed_entry(&self, place: &Place<'_>, term: usize) -> Option<Entry> {
         let leaf = &self.scratch.leaves[term];
         if leaf.postings == 0 {
@@ -63,7 +66,7 @@ impl<C> Evaluation<'_, C> {
 }
 
 impl Phrase {
-    /// Takes the next term along, whose blocks are put where those of the leaf `term` would be.
+    /// Appends a term at a place. Its blocks are unpacked in the scratch memory of the leaf `term`.
     pub(super) fn push_list(
         &mut self,
         place: &Place<'_>,
@@ -72,7 +75,8 @@ impl Phrase {
         entry: Entry,
         at: u32,
     ) {
-        // No two terms have their postings, or one posting and its position, at one place.
+        // Two terms never share the place of their postings, nor a single posting with its
+        // position.
         let is_same = |known: &Entry| (known.payload, known.alone) == (entry.payload, entry.alone);
         let known = self.lists.entries.iter().position(is_same);
         self.lists.terms.push(term as u32);
@@ -84,7 +88,7 @@ impl Phrase {
         self.push(known, at);
     }
 
-    /// What is wanted of the document at a rank.
+    /// Returns the result wanted for the document at a rank.
     pub(super) fn occurs_in_lists(&self, room: &mut Room<'_>, rank: u32, wanted: Wanted) -> f32 {
         if self.is_in_a_row() {
             return match self.slots.len() {
@@ -95,7 +99,7 @@ impl Phrase {
         let Room { place, words, ref mut occurrences } = *room;
         occurrences.clear();
         for (number, slot) in self.slots.iter().enumerate() {
-            // A term that was there before has its positions already.
+            // A repeated term's positions are there already.
             if slot.term as usize == number {
                 let left = occurrences.capacity() - occurrences.len();
                 let positions = self.lists.positions(place, words, number, rank);
@@ -107,7 +111,7 @@ impl Phrase {
         self.sloppy_frequency(occurrences, wanted)
     }
 
-    /// How often terms follow each other, of which there are at most `N`.
+    /// Counts the places where the terms follow each other. There are at most `N` terms.
     fn in_a_row<const N: usize>(&self, room: &Room<'_>, rank: u32, wanted: Wanted) -> f32 {
         let positions = |number| self.lists.positions(room.place, room.words, number, rank);
         let mut others = [const { None }; N];
@@ -117,6 +121,8 @@ impl Phrase {
             *other = positions.next().map(|first| (first, positions));
         }
         let mut frequency = 0.0;
+        // Invariant: the positions of each other term are at or past its place beside the previous
+        // `first`. Terminates with the positions of the first term.
         for first in positions(0) {
             let mut others = (first + 1..).zip(&mut others[1..]);
             if others.all(|(position, other)| is_at(position, other)) {
@@ -135,13 +141,13 @@ impl InLists {
         InLists { terms: Vec::with_capacity(SLOTS_MAX), entries: Vec::with_capacity(SLOTS_MAX) }
     }
 
-    /// Without terms behind the first `count`.
+    /// Removes the terms after the first `count`.
     pub(super) fn truncate(&mut self, count: usize) {
         self.terms.truncate(count);
         self.entries.truncate(count);
     }
 
-    /// Where the phrase's term of this number is in the document at a rank.
+    /// Returns the positions of one of the phrase's terms in the document at a rank.
     fn positions<'p>(
         &self,
         place: &Place<'p>,
@@ -162,7 +168,7 @@ fn phrase_words(words: &[AtomicU32], term: usize) -> &[AtomicU32] {
     &words_of(words, term)[WORDS_AT..]
 }
 
-/// Goes on to a position or behind it; says whether the term is there.
+/// Moves to the first position from `wanted` on. True if that is `wanted`.
 fn is_at(wanted: u32, at: &mut Option<(u32, PositionIter<'_>)>) -> bool {
     while let Some((position, more)) = at
         && *position < wanted

@@ -1,8 +1,10 @@
-//! Phrase prefixes: documents in which a term that a prefix matches stands behind others, as one bitmap for the segment.
+//! Phrase prefixes: documents in which a term with a prefix follows other terms, as one bitmap for
+//! the segment.
 //!
-//! First come the candidates: documents in which the other terms are where they should be. Then each term that the prefix
-//! matches is put in the phrase's last place, and the phrase looked for in those candidates that have the term. One in which it was found is no
-//! candidate any more, so no document is looked at twice with the same term, and few with several.
+//! First come the candidates: documents in which the other terms are in their places. Then each
+//! term with the prefix is put in the phrase's last place. The phrase is looked for in the
+//! candidates that contain the term. A match is no longer a candidate, so a document is checked at
+//! most once for each term, and rarely for several.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -22,7 +24,8 @@ use crate::limits::Meter;
 use crate::query::NodeId;
 
 impl<C: Limit> Evaluation<'_, C> {
-    /// Sets the bits of the documents of the current segment in which a phrase prefix occurs; none is set.
+    /// Sets the bits of the current segment's documents in which a phrase prefix occurs. No bit is
+    /// set before.
     pub(in crate::evaluate) fn expand_phrase(
         &mut self,
         place: &Place<'_>,
@@ -35,8 +38,8 @@ impl<C: Limit> Evaluation<'_, C> {
         let query = self.query;
         let found = &query.patterns[pattern as usize];
         let terms = || place.segment.terms_from(found.field, query.pattern_bytes(found));
-        // Made before the phrase: if that is looked for in vectors, readers were not led to packed lists before, and the cursor's
-        // terms have ordinals.
+        // The cursor is made before the phrase is opened. If the phrase uses vectors, readers had
+        // not been led to packed lists before, so the cursor's terms have ordinals.
         let cursor = (!place.is_fresh()).then(terms);
         if !self.open_phrase(place, node) {
             return;
@@ -54,7 +57,7 @@ impl<C: Limit> Evaluation<'_, C> {
         Search { room, phrase, last, candidates, bits, group }.run(expansion, cursor);
     }
 
-    /// Finds the documents in which a phrase prefix may occur; says whether there are any.
+    /// Finds the documents in which a phrase prefix may occur. Returns false if there are none.
     fn find_candidates(&mut self, place: &Place<'_>, node: NodeId, pattern: u32) -> bool {
         self.scratch.patterns.of_phrase(place, pattern).0.fill(0);
         let mut any = false;
@@ -82,32 +85,34 @@ impl<C: Limit> Evaluation<'_, C> {
 #[derive(Clone, Copy)]
 struct Last {
     at: u32,
-    /// How many places there are before it.
+    /// The number of places before it.
     others: usize,
-    /// The leaf whose scratch memory is for the term that is put there.
+    /// The leaf whose scratch memory serves the last term.
     spare: usize,
 }
 
-/// A phrase prefix that is looked for in a segment.
+/// A search for a phrase prefix in a segment.
 struct Search<'s> {
     room: Room<'s>,
     phrase: &'s mut Phrase,
     last: Last,
-    /// Documents that have the other terms where they should be, and in which it was not found yet.
+    /// Documents with the other terms in their places, in which the phrase prefix was not found
+    /// yet.
     candidates: &'s mut [u64],
-    /// Documents in which it was found.
+    /// Documents in which the phrase prefix was found.
     bits: &'s mut [u64],
     group: Group,
 }
 
-/// Documents that are looked at together.
+/// Documents that are checked together.
 struct Group {
     ranks: [u32; GROUP],
     count: usize,
 }
 
 impl<'s> Search<'s> {
-    /// Looks for the phrase with each term that the prefix matches; those of a registered segment are where the cursor is.
+    /// Searches for the phrase with each term that the prefix matches. `cursor` is the position in
+    /// a registered segment's terms.
     fn run(mut self, mut expansion: Expansion<'_, '_>, cursor: Option<TermCursor<'s>>) {
         let place = self.room.place;
         if let Some(extent) = &place.context.extent {
@@ -126,7 +131,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Puts a term of a registered segment in the last place; none if it does not say where it is.
+    /// Puts a term of a registered segment in the last place; `None` if the segment has no
+    /// positions for it.
     fn put(&mut self, bytes: &[u8], term: OrderedTerm) -> Option<()> {
         if self.phrase.form == Form::Vectors {
             self.put_ordinal(term.ordinal?);
@@ -151,7 +157,7 @@ impl<'s> Search<'s> {
         self.phrase.fill_pattern();
     }
 
-    /// Takes all documents of a list in a registered segment along.
+    /// Adds all documents of a list in a registered segment to the group.
     fn take_all(&mut self, meter: &mut Meter<'_>, entry: Entry) {
         let place = self.room.place;
         let (segment, region) = (&place.segment, place.context.lists.region);
@@ -176,7 +182,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// The same of a bitmap.
+    /// Like [`take_all`](Self::take_all), for a bitmap.
     fn take_dense(&mut self, meter: &mut Meter<'_>, dense: &[AtomicU64]) {
         let base = self.room.place.base;
         for (number, word) in dense.iter().enumerate() {
@@ -185,7 +191,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Takes a document that has the last term along, if it is a candidate: not, for one, if it is newer than what the snapshot sees.
+    /// Adds a document that contains the last term to the group, if it is a candidate. Documents
+    /// that are newer than the snapshot are none.
     #[inline]
     fn take(&mut self, meter: &mut Meter<'_>, rank: u32) {
         let bit = rank.wrapping_sub(self.room.place.base) as usize;
@@ -199,7 +206,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Looks for the phrase in the documents that were taken along, which have all of its terms.
+    /// Searches for the phrase in the documents of the group, which contain all of its terms.
     fn look(&mut self, meter: &mut Meter<'_>) {
         let Search { room, phrase, candidates, bits, group, .. } = self;
         let ranks = &group.ranks[..std::mem::take(&mut group.count)];

@@ -1,9 +1,10 @@
-//! The best documents that contain a phrase and other terms: an [AND](super::block_max_and) of all terms, whose candidates are then checked for
-//! the phrase.
+//! The best documents that contain a phrase and other terms: an [AND](super::block_max_and) of all
+//! terms, whose candidates are then checked for the phrase.
 //!
-//! A document contains a phrase at most as often as any of its terms. So the rarest term stands for the phrase, with the phrase's weight,
-//! and gives an upper bound. With slop a phrase may match as often as all its terms occur. Then each term counts with the phrase's weight: the
-//! score of the sum of frequencies is at most the sum of the scores.
+//! A document contains a phrase at most as often as any of its terms. So the rarest term stands for
+//! the phrase, with the phrase's weight, and gives an upper bound. With slop a phrase may match as
+//! often as all its terms occur. Then each term counts with the phrase's weight: the score of the
+//! sum of frequencies is at most the sum of the scores.
 
 use std::ops::Range;
 
@@ -16,7 +17,8 @@ use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::plan::{Among, TERMS_INLINE};
 
-/// The part of a phrase's weight that its other terms count with. Zero in effect; not 0, since upper bounds divide by it.
+/// The share of a phrase's weight for its terms that do not stand for it. Upper bounds divide by a
+/// weight, so it is not 0.
 const NEARLY_ZERO: f32 = 1e-6;
 
 /// A phrase that is searched for beside other terms in a segment.
@@ -27,7 +29,7 @@ pub(super) struct WithPhrase<'s> {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Ranks a segment in which all terms have lists, of which some make a phrase.
+    /// Ranks a segment in which all terms have lists and some terms make a phrase.
     pub(super) fn rank_meeting_with_phrase(
         &mut self,
         place: &Place<'_>,
@@ -58,7 +60,7 @@ impl Evaluation<'_, Ranked<'_>> {
         });
     }
 
-    /// Offers those candidates that contain the phrase; all lists contain them.
+    /// Offers those candidates that contain the phrase. All lists contain them.
     pub(super) fn offer_with_phrase(
         &mut self,
         place: &Place<'_>,
@@ -70,7 +72,7 @@ impl Evaluation<'_, Ranked<'_>> {
             return;
         }
         self.each_with_phrase(place, check.ranks(), search, |this, number, score| {
-            // Summed in the order of the clauses: the same document has the same score in every evaluator.
+            // Summed in the order of the clauses, so a document has one score in all evaluators.
             let score = check.score_with(number, lists, of_phrase.clone(), score);
             if score > this.collector.top.threshold() {
                 this.offer_scored(place, check.ranks()[number], score);

@@ -1,8 +1,10 @@
-//! Tells blocks that may contain a posting above a threshold from those that cannot, without a division.
+//! Separates blocks that may contain a posting above a threshold from those that cannot, without a
+//! division.
 //!
-//! BM25 gives `weight * f / (f + k)`, where `k` depends on the document's length. It beats the threshold if `k` is at most `times * f`. So most blocks
-//! are skipped by one multiplication and one comparison for each pair of their maxima. For the others the [upper bound](crate::rank::bound) is
-//! computed.
+//! BM25 gives `weight * f / (f + k)`, where `k` depends on the document's length. It can beat the
+//! threshold only if `k` is at most `times * f`. So most blocks are skipped by one multiplication
+//! and one comparison for each pair of their maxima. For the others the [upper
+//! bound](crate::rank::bound) is computed.
 
 use spirit_index::ground::posting::FREQUENCY_MAX;
 use spirit_index::lists::maxima::Maxima;
@@ -10,7 +12,7 @@ use spirit_kernel::Bm25;
 
 use crate::rank::{SLACK, bound};
 
-/// A threshold, and the limit for a term's postings that follows from it.
+/// A threshold, and a condition on a term's postings that follows from it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockFilter {
     bm25: Bm25,
@@ -25,18 +27,19 @@ impl BlockFilter {
         BlockFilter { bm25, threshold, times: if threshold > 0.0 { times } else { f32::INFINITY } }
     }
 
-    /// The filter for another threshold.
+    /// Returns the filter for another threshold.
     #[inline]
     pub(super) fn for_threshold(self, threshold: f32) -> BlockFilter {
         if threshold == self.threshold { self } else { BlockFilter::new(self.bm25, threshold) }
     }
 
-    /// The threshold.
+    /// Returns the threshold.
     pub(super) fn threshold(&self) -> f32 {
         self.threshold
     }
 
-    /// The lowest frequency that may beat the threshold, in the shortest possible document: one that contains nothing but the term.
+    /// Returns the lowest frequency that may beat the threshold in the shortest possible document,
+    /// which contains only the term.
     pub(super) fn least_frequency(&self) -> u32 {
         let passes = |frequency: &u32| self.lets_pass(*frequency, *frequency);
         (1..FREQUENCY_MAX).find(passes).unwrap_or(FREQUENCY_MAX)

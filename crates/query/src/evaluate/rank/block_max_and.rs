@@ -1,6 +1,7 @@
-//! The best documents of an AND, by block maxima. A block of the shortest list is skipped if the upper bounds of all lists there do not beat the
-//! threshold. Dense lists are intersected as bitmaps, window by window. If some terms make a [phrase](super::and_with_phrase), candidates are checked
-//! for it last.
+//! The best documents of an AND, by block maxima. A block of the shortest list is skipped if the
+//! sum of all lists' upper bounds there does not beat the threshold. Dense lists are intersected as
+//! bitmaps, window by window. If some terms make a [phrase](super::and_with_phrase), candidates are
+//! checked for it last.
 
 use std::ops::Range;
 
@@ -23,8 +24,8 @@ use crate::rank::MORE;
 type Parts<T> = [T; TERMS_INLINE];
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers the documents of an AND that may be among the best, in the registered segments of this part. `phrase`: some of the terms
-    /// must make a phrase.
+    /// Offers the documents of an AND that may be among the best, in the registered segments of
+    /// this part. With `phrase`, some of the terms must make a phrase.
     pub(super) fn rank_and(&mut self, terms: &[u32], phrase: Option<Among>) {
         self.each_meeting(terms, |this, place| match phrase {
             None => this.rank_meeting(place, terms),
@@ -32,10 +33,13 @@ impl Evaluation<'_, Ranked<'_>> {
         });
     }
 
-    /// Visits the registered segments of this part in which all terms have lists, and opens these.
+    /// Visits the registered segments of this part in which all terms have lists, and opens the
+    /// lists.
     pub(super) fn each_meeting(&mut self, terms: &[u32], visit: impl Fn(&mut Self, &Place<'_>)) {
         self.scratch.ahead.begin();
         let mut more = true;
+        // Invariant: `ahead` holds the next segments with lists of all terms, in order. Terminates:
+        // each round consumes one segment, and each call of `align` consumes entries.
         loop {
             while more && self.scratch.ahead.has_room() {
                 more = self.align(terms);
@@ -69,7 +73,8 @@ impl Evaluation<'_, Ranked<'_>> {
         self.scratch.words = words;
     }
 
-    /// Offers the documents that are in all lists, contain `phrase` if there is one, and may be among the best.
+    /// Offers the documents that are in all lists, contain `phrase` if there is one, and may be
+    /// among the best.
     pub(super) fn rank_lists_of_and(
         &mut self,
         place: &Place<'_>,
@@ -87,7 +92,8 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Ranks dense lists window by window. The first windows are small: they raise the threshold for the others.
+    /// Ranks dense lists window by window. The first windows are small: they raise the threshold
+    /// for the others.
     fn rank_windows_of_and(
         &mut self,
         place: &Place<'_>,
@@ -97,6 +103,8 @@ impl Evaluation<'_, Ranked<'_>> {
     ) {
         let level = self.settings.level;
         let (mut start, mut ranks) = (place.first, AND_RANKS_FIRST);
+        // Invariant: documents of ranks below `start` are done. Terminates: `start` grows in each
+        // round, and a list ends with the rank END.
         loop {
             lists.iter_mut().for_each(|list| list.go_to(level, start));
             let next = lists.iter().map(List::rank).fold(start, u32::max);
@@ -142,14 +150,15 @@ impl Evaluation<'_, Ranked<'_>> {
             kernel::and_window(level, &mut common, &found.all());
         }
         let mut bits = ones(&common);
+        // Terminates: each round takes candidates from `bits`, until all are taken.
         while check.begin(bits.by_ref().map(|bit| ranks.start + bit as u32)) > 0 {
             self.check_candidates(lists, order, check, ahead);
             self.offer_checked(place, check, lists.len(), phrase);
         }
     }
 
-    /// Looks up candidates in the lists of `order`, and keeps those that are in all and may be among the best. `ahead` has the upper bound of
-    /// each list.
+    /// Looks up candidates in the lists of `order`, and keeps those that all of them contain and
+    /// that may be among the best. `ahead` has the upper bound of each list.
     fn check_candidates(
         &self,
         lists: &[List<'_>],
@@ -167,7 +176,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Offers candidates that are in all lists.
+    /// Offers candidates that all lists contain.
     fn offer_checked(
         &mut self,
         place: &Place<'_>,
@@ -195,6 +204,8 @@ impl Evaluation<'_, Ranked<'_>> {
     ) {
         let level = self.settings.level;
         let (shortest, others) = (order[0], &order[1..]);
+        // Invariant: every document above the threshold in an earlier block was offered. Other
+        // lists only move forward.
         for number in 0..lists[shortest].len().div_ceil(BLOCK) {
             let (first, last) = lists[shortest].block_ranks(number);
             let mut ahead: Parts<Ahead> = [Ahead::NOTHING; TERMS_INLINE];
@@ -213,8 +224,9 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Takes the candidates of a block: postings whose upper bound beats the threshold. If there are many, they are intersected with the
-    /// second list too.
+    /// Takes the candidates of a block: postings whose upper bound beats the threshold. If the
+    /// second list is dense, its bits are probed first. Otherwise more than
+    /// [`LOOKED_UP_ONE_BY_ONE`] candidates are intersected with it.
     fn take_candidates_of_block(
         &self,
         (lists, order): (&[List<'_>], &[usize]),
@@ -229,7 +241,8 @@ impl Evaluation<'_, Ranked<'_>> {
         let ahead_of = others.iter().map(|other| (&lists[*other], ahead[*other]));
         let bar = bar(self.limit(), &lists[shortest], ahead_of);
         let mut block = lists[shortest].sift(level, block, bar, &mut room);
-        // Most of these are not in the second list. Where that is dense, a probe of its bits drops them without reading their lengths.
+        // The second list contains few of these. If it is dense, a probe of its bits drops the
+        // others before their lengths are read.
         let mut common = [0; BLOCK];
         let probed = lists[others[0]].probe(level, block, &mut common);
         if let Some(count) = probed {

@@ -1,5 +1,5 @@
-//! Candidates of an AND, looked up together, list after list. After each list those remain that it contains and whose upper bound still beats the
-//! threshold.
+//! Candidates of an AND, looked up together, list after list. After each list, those remain that it
+//! contains and whose upper bound still beats the threshold.
 
 use std::ops::Range;
 
@@ -11,18 +11,19 @@ use super::lists::List;
 use super::tuning::CHECKED_TOGETHER;
 use crate::plan::TERMS_INLINE;
 
-/// Candidates, ascending by rank. It lies in scratch memory and is filled for each block or window.
+/// Candidates, ascending by rank. They lie in scratch memory and are filled in for each block or
+/// window.
 #[derive(Debug, Default)]
 pub(in crate::evaluate) struct CandidateCheck {
     count: usize,
     ranks: Box<[u32]>,
-    /// What each list adds to their scores, by the list's number.
+    /// For each list, by its number, its part of the candidates' scores.
     parts: Box<[[f32; CHECKED_TOGETHER]]>,
-    /// The lists that were looked up, a bit each.
+    /// The lists in which the candidates were looked up, a bit each.
     known: u32,
-    /// The sums of what these add.
+    /// For each candidate, the sum of the parts of these lists.
     sums: Box<[f32]>,
-    /// Their postings in the list that is looked at.
+    /// The candidates' postings in the current list.
     words: Box<[u32]>,
 }
 
@@ -37,10 +38,12 @@ impl CandidateCheck {
         }
     }
 
-    /// Begins with documents that no list was looked up for; takes as many as there is room for, and returns their number.
+    /// Begins with documents that were looked up in no list. Takes as many as there is room for,
+    /// and returns their number.
     pub(super) fn begin(&mut self, ranks: impl Iterator<Item = u32>) -> usize {
         (self.count, self.known) = (0, 0);
-        // The room is asked first: a rank that the iterator has given would be lost.
+        // The room comes first in `zip`: otherwise the iterator would lose a rank when the room
+        // ends.
         for ((to, sum), rank) in self.ranks.iter_mut().zip(&mut self.sums).zip(ranks) {
             (*to, *sum) = (rank, 0.0);
             self.count += 1;
@@ -60,7 +63,8 @@ impl CandidateCheck {
         self.count == 0
     }
 
-    /// Looks the candidates up in a list, which is not past the first of them. Keeps those that it contains and whose sum `may_pass`.
+    /// Looks the candidates up in a list that is not past the first of them. Keeps those that it
+    /// contains and whose sum `may_pass`.
     pub(super) fn keep_in(
         &mut self,
         level: Level,
@@ -74,6 +78,8 @@ impl CandidateCheck {
         let scores = &mut self.parts[number];
         kernel::score_run(level, kernel::run_of(words), list.lengths, list.bm25, scores);
         let mut kept = 0;
+        // Invariant: the first `kept` candidates are those kept of the first `at`. Unread ones are
+        // not overwritten.
         for (at, word) in words.iter().enumerate() {
             let sum = self.sums[at] + self.parts[number][at];
             if *word == 0 || !may_pass(sum) {
@@ -93,12 +99,13 @@ impl CandidateCheck {
         self.count = kept;
     }
 
-    /// Their ranks.
+    /// Returns the candidates' ranks.
     pub(super) fn ranks(&self) -> &[u32] {
         &self.ranks[..self.count]
     }
 
-    /// The score of one of them, summed in the order of the lists. The lists of `phrase` count as the phrase, which scores `score`.
+    /// Returns the score of a candidate, summed in the order of the lists. `score` replaces the
+    /// parts of the lists of `phrase`.
     pub(super) fn score_with(
         &self,
         at: usize,
@@ -112,7 +119,8 @@ impl CandidateCheck {
         of(&self.parts[phrase.end..lists], of(&self.parts[..phrase.start], 0.0) + score)
     }
 
-    /// Each candidate with its score, summed in the order of the lists: the same document has the same score in every evaluator.
+    /// Returns each candidate with its score, summed in the order of the lists, so a document has
+    /// one score in all evaluators.
     pub(super) fn scored(&self, lists: usize) -> impl Iterator<Item = (u32, f32)> + '_ {
         let score = move |at: usize| self.parts[..lists].iter().map(|part| part[at]).sum();
         self.ranks[..self.count].iter().enumerate().map(move |(at, rank)| (*rank, score(at)))

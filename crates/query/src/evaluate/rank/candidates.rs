@@ -1,8 +1,9 @@
 //! The documents of a window that may be among the best, as bits.
 //!
-//! Most postings say that a document has a term once. What that is worth depends on the document's length, so the documents that may be among the best are a
-//! list's bits ANDed with those of the documents that are [as short as it takes](crate::rank::longest): by the term itself, or with others. Postings
-//! that say more, few in short texts, are each held to what they score and what other terms can add.
+//! Most postings have a frequency of 1. Their scores depend only on the document's length, so a
+//! threshold is a [greatest length](crate::rank::longest). The candidates are a list's bits ANDed
+//! with the bits of documents that are short enough. Higher frequencies are rare in short texts.
+//! Such postings are scored one by one, and compared with the bar.
 
 use spirit_index::ground::posting::rank;
 use spirit_kernel as kernel;
@@ -13,26 +14,27 @@ use crate::evaluate::window::{Bits, WORDS, is_empty};
 use crate::rank::inverses::ratio_for;
 use crate::rank::{MORE, longest, longest_below};
 
-/// This many postings that say a frequency of 2 or more are looked at together.
+/// Postings with a frequency of 2 or more that are scored at once, at most.
 const TOGETHER: usize = 2 * BLOCK;
-/// This many of those that are above the bar are taken together.
+/// Postings above the bar that a kernel hands over at once, at most.
 const ABOVE: usize = 32;
 
 /// Documents of a window that may score above a limit, a bit each.
 pub(super) struct Candidates {
     window: Ranks,
     limit: f32,
-    /// Those that may by one of the terms,
+    /// Documents that may beat the limit by one term alone.
     alone: Bits,
-    /// those that may if they have others too,
+    /// Documents that may beat the limit if they contain other terms too.
     together: Bits,
-    /// and of these the ones that have a term often.
+    /// Documents of `together` with a high frequency of a term.
     often: Bits,
-    /// Those with one of the terms that were looked at or more, with two or more, and with three or more.
+    /// The documents that at least one, two and three of the lists seen contain.
     seen: [Bits; 3],
 }
 
-/// The ranks of a window: from the first, a multiple of 64 from the segment's newest row, to one past the last.
+/// The ranks of a window, from `first` to one before `end`. `first` is a multiple of 64 ranks
+/// behind the segment's newest row.
 #[derive(Clone, Copy)]
 struct Ranks {
     level: Level,
@@ -41,15 +43,16 @@ struct Ranks {
 }
 
 impl Candidates {
-    /// None yet of the ranks from `first` on and before `end`.
+    /// Returns an empty set for the ranks from `first` to one before `end`.
     pub(super) fn new(level: Level, limit: f32, first: u32, end: u32) -> Candidates {
         let none = [0; WORDS];
         let window = Ranks { level, first, end };
         Candidates { window, limit, alone: none, together: none, often: none, seen: [none; 3] }
     }
 
-    /// Looks at a list, whose postings have to be above `bar` if any other list can add to them; and above `beside` where only lists can that
-    /// nobody looks at, if there are such.
+    /// Adds the candidates of a list. Its postings may beat the limit alone. Postings of frequency
+    /// 2 or more may be above `bar`, if any other list can add to them. Others may be above
+    /// `beside`, if only lists not seen can add to them; `None`: there are no such lists.
     pub(super) fn add(&mut self, list: &List<'_>, bar: Bar, beside: Option<Bar>) {
         let own = self.see(list, bar, usize::MAX).unwrap_or([0; WORDS]);
         let by_itself = longest(list.bm25, list.bm25.weight, self.limit / MORE);
@@ -61,8 +64,9 @@ impl Candidates {
         kernel::or_window(self.window.level, &mut self.together, &self.often);
     }
 
-    /// Adds what has two of the terms that were looked at, or more, which have to be above a bar together; where it has each once, it is as short
-    /// as two of them take, or three.
+    /// Adds documents that two or more of the lists seen contain and that are short enough to be
+    /// above `bar`, with frequencies of 1. `two` is the highest sum of two weights. `all` is the
+    /// sum of all weights, for documents in three lists or more.
     pub(super) fn add_several(&mut self, list: &List<'_>, [two, all]: [f32; 2], bar: Bar) {
         let Candidates { window, together, seen: [_, twice, thrice], .. } = self;
         for (weight, met) in [(two, &*twice), (all, &*thrice)] {
@@ -73,8 +77,10 @@ impl Candidates {
         }
     }
 
-    /// Takes note of which documents a list has, and of those of its postings that may be among the best because of their frequency; returns the list's
-    /// bits. None, and what was noted is not all, if more than `most` postings say 2 or more: of long texts nearly all of a frequent term do.
+    /// Notes a list's documents, and those of its postings that may be among the best because of
+    /// their frequency. Returns the list's bits; `None`, with incomplete notes, if more than `most`
+    /// postings have a frequency of 2 or more. In long texts nearly all postings of a frequent term
+    /// do.
     pub(super) fn see(&mut self, list: &List<'_>, bar: Bar, most: usize) -> Option<Bits> {
         let Ranks { level, first, end } = self.window;
         let mut all = [0; WORDS];
@@ -83,6 +89,8 @@ impl Candidates {
         let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
         let ratio = ratio_for(list.bm25, needed);
         let (mut list, mut often, mut count, mut left) = (*list, [0; TOGETHER], 0, most);
+        // Invariant: of the blocks before, `own` has the documents and `often` the frequent
+        // postings not scored yet. Terminates: each round takes postings from the list.
         while let Some((block, run)) = list.take_block(level, end) {
             if !is_known {
                 kernel::set_bits(level, run, first, own);
@@ -106,7 +114,7 @@ impl Candidates {
         Some(all)
     }
 
-    /// Holds each of some postings to what it scores.
+    /// Scores each of some postings, and notes its document if it is above the bar.
     fn hold(&mut self, list: &List<'_>, bar: Bar, postings: &mut [u32]) {
         let (mut words, mut scores) = ([0; ABOVE], [0.0; ABOVE]);
         let mut run = kernel::run_of(postings);
@@ -119,7 +127,7 @@ impl Candidates {
                 let bits =
                     if score * MORE > self.limit { &mut self.alone } else { &mut self.often };
                 let bit = rank(*word).wrapping_sub(self.window.first) as usize;
-                // What is damaged may be out of order.
+                // In a damaged list a posting may be out of order.
                 if let Some(word) = bits.get_mut(bit / 64) {
                     *word |= 1 << (bit % 64);
                 }
@@ -128,7 +136,8 @@ impl Candidates {
         }
     }
 
-    /// Keeps, of those that may be among the best with others, what has two of the terms: of those seen, or one of other dense lists.
+    /// Keeps those candidates of `together` that two lists contain: two of those seen, or one of
+    /// `others`, which are dense.
     pub(super) fn keep_in<'o, 'l: 'o>(&mut self, others: impl Iterator<Item = &'o List<'l>>) {
         let (Ranks { level, first, .. }, words) = (self.window, self.window.words());
         let mut twice = self.seen[1];
@@ -136,8 +145,9 @@ impl Candidates {
         kernel::and_window(level, &mut self.together, &twice);
     }
 
-    /// Keeps, of those that may be among the best with others, what has two of the terms seen: which are all there are. Where it
-    /// has each once, it is as short as two of them take, or three.
+    /// Keeps those candidates of `together` that two of the lists contain. All lists must have been
+    /// seen. With frequencies of 1, a document must also be short enough. The weights are those of
+    /// [`add_several`](Self::add_several).
     pub(super) fn keep_several(&mut self, list: &List<'_>, [two, all]: [f32; 2]) {
         let Candidates { window, together, often, seen: [_, twice, thrice], .. } = self;
         let needed = self.limit / MORE;
@@ -150,12 +160,13 @@ impl Candidates {
         kernel::and_window(window.level, together, often);
     }
 
-    /// Keeps, of those that may be among the best with others, what has two of the terms seen: which are all there are.
+    /// Keeps those candidates of `together` that two of the lists contain. All lists must have been
+    /// seen.
     pub(super) fn keep_twice(&mut self) {
         kernel::and_window(self.window.level, &mut self.together, &self.seen[1]);
     }
 
-    /// All of them.
+    /// Returns all candidates.
     pub(super) fn all(&self) -> Bits {
         let mut all = self.alone;
         kernel::or_window(self.window.level, &mut all, &self.together);
@@ -164,14 +175,14 @@ impl Candidates {
 }
 
 impl Ranks {
-    /// Words of the window.
+    /// Returns the window's length in words.
     fn words(self) -> usize {
         ((self.end - self.first) as usize).div_ceil(64)
     }
 
-    /// Adds the bits of those documents of `own` that are no longer than `most` in a list's field.
+    /// Adds those documents of `own` whose length in the list's field is at most `most`.
     fn add_short(self, list: &List<'_>, most: Option<u16>, own: &Bits, bits: &mut Bits) {
-        // No document is so short that it has nothing.
+        // No document has a length of 0.
         let Some(most) = most.filter(|most| *most > 0) else { return };
         let mut short = [0; WORDS];
         let words = self.words();

@@ -1,4 +1,4 @@
-//! What is left of a score by a document's age.
+//! Scores that fade with a document's age.
 
 use spirit_index::ground::values::ValueKind;
 use spirit_index::snapshot::Segment;
@@ -9,7 +9,8 @@ use crate::fade::Fading;
 use crate::rank::MORE;
 
 impl<'a> Evaluation<'a, Ranked<'_>> {
-    /// The part of a registered segment that is to be seen, unless it is so old that nothing in it is among the best.
+    /// Returns the visible part of a registered segment, unless all its scores have faded below the
+    /// threshold.
     pub(super) fn promising(&self, segment: Segment<'a>) -> Option<Place<'a>> {
         let is_too_old = self.collector.fading.is_some_and(|fading| {
             self.is_beaten(self.collector.highest * Self::freshest(&segment, fading) * MORE)
@@ -17,13 +18,13 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
         if is_too_old { None } else { self.place(segment, false) }
     }
 
-    /// What is left of a score in the newest document of a registered segment.
+    /// Returns the factor of a score's fading in the newest document of a registered segment.
     fn freshest(segment: &Segment<'_>, fading: Fading) -> f32 {
         let column = segment.column(fading.field, ValueKind::Time);
         fading.factor(column.map(|column| column.max()))
     }
 
-    /// A document's score as it has faded, if scores do.
+    /// Returns a document's score after fading, if scores fade.
     #[inline]
     pub(super) fn faded(&self, place: &Place<'_>, rank: u32, score: f32) -> f32 {
         match self.collector.fading {

@@ -1,8 +1,9 @@
-//! The best documents in fresh segments: their lists have no block maxima, and lengths are in rows.
+//! The best documents in fresh segments. Their lists have no block maxima, and lengths are in rows.
 //!
-//! For one term and for an [OR](super::max_score_fresh), fresh segments come last, though they are the newest: other segments have raised the threshold
-//! by then. Most postings are skipped by their frequency, since a document is at least as long as its terms are frequent. Most others are skipped
-//! by one comparison of lengths.
+//! For one term and for an [OR](super::max_score_fresh), fresh segments come last, though they are
+//! the newest. By then other segments have raised the threshold. Most postings are skipped by their
+//! frequency, since a document is at least as long as its terms are frequent. Most others are
+//! skipped by one comparison of lengths.
 
 use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
 use spirit_index::ground::term::FieldId;
@@ -57,7 +58,8 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 
     fn rank_fresh_term(&mut self, place: &Place<'_>, term: usize) {
-        // A document that the snapshot does not see may be incomplete: its frequencies are not read.
+        // Documents that the snapshot does not see may be incomplete. Their frequencies are not
+        // read.
         if self.seek(place, term, place.first) == END {
             return;
         }
@@ -65,6 +67,8 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
         let lengths = RowLengths::of(place, self.field(term));
         let mut filter = BlockFilter::new(bm25, self.limit());
         let (mut least, mut often) = (filter.least_frequency(), [0; OUT]);
+        // Invariant: every posting before the leaf's position was offered or cannot beat the
+        // threshold. Terminates: each round advances the leaf or refills it, until its list ends.
         loop {
             let words = words_of(&self.scratch.words, term);
             let leaf = &mut self.scratch.leaves[term];
@@ -92,11 +96,11 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 }
 
-/// How long a field is in a segment's documents, as an array would have it.
+/// A field's lengths in a segment's documents, with the interface of an array.
 pub(super) struct RowLengths<'p> {
     segment: &'p Segment<'p>,
     field: FieldId,
-    /// Asked for once, since there may be thousands of documents.
+    /// Loaded once, since thousands of documents may be asked for.
     counts: Option<RunningCounts<'p>>,
 }
 
@@ -107,14 +111,14 @@ impl<'p> RowLengths<'p> {
         RowLengths { segment, field, counts }
     }
 
-    /// Another field's from now on, if it is another one.
+    /// Changes to another field, unless it is the current one.
     pub(super) fn turn_to(&mut self, place: &'p Place<'_>, field: FieldId) {
         if self.field != field {
             *self = RowLengths::of(place, field);
         }
     }
 
-    /// That of a document.
+    /// Returns the length of a document.
     #[inline]
     pub(super) fn length(&self, rank: u32) -> u32 {
         let local = rank_of(rank);
@@ -125,7 +129,8 @@ impl<'p> RowLengths<'p> {
     }
 }
 
-/// What a posting scores that says so often.
+/// Returns the score of a posting with the frequency `said`. If that is saturated, the exact
+/// frequency is read.
 pub(super) fn score_of(
     place: &Place<'_>,
     bm25: Bm25,

@@ -1,4 +1,5 @@
-//! A term's list in a registered segment, gone through by rank with bounds of what is ahead.
+//! A term's list in a registered segment, read in the order of ranks, with upper bounds of the
+//! postings ahead.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -15,49 +16,50 @@ use crate::packed::Blocks;
 use crate::rank::inverses::{Best, Inverse, OF_ANY};
 use crate::rank::{MORE, bound, least_frequency};
 
-/// Postings of a block that has maxima.
+/// Postings of a block, which has one word of maxima.
 pub(super) const BLOCK: usize = BLOCK_POSTINGS as usize;
-/// A frequency that few postings of short texts have, or a higher one.
+/// The lowest frequency that is rare in short texts.
 const OFTEN: u32 = 2;
-/// The highest frequency of a block whose postings are all much alike.
+/// The highest frequency in a block for which no exact least frequency is computed.
 const FEW_TIMES: u32 = 6;
-/// Words of bits that are counted sooner than a posting is looked for.
+/// Words of bits up to which counting bits is faster than a search for a posting.
 const NEAR_WORDS: usize = 16;
-/// Stands for every frequency that postings do not say.
+/// A stand-in for a saturated frequency, which may have any value.
 const WITHOUT_END: f32 = 1e9;
 
-/// A list, and where it is.
+/// A list and a position in it.
 #[derive(Clone, Copy)]
 pub(super) struct List<'l> {
     source: Source<'l>,
     maxima: &'l [AtomicU64],
-    /// The bits of its ranks from the segment's newest row on, if it is dense.
+    /// For a dense list, the bits of its ranks from the segment's newest row on.
     bits: Option<&'l [AtomicU64]>,
     base: u32,
-    /// Of a list without maxima: what is ahead, all of it.
+    /// The upper bounds of the whole list, if it has no maxima.
     whole: Ahead,
     pub(super) bm25: Bm25,
-    /// What its blocks' bounds are computed with.
+    /// The table for its blocks' upper bounds.
     inverse: &'l Inverse,
-    /// The field of its term, and how long that is in each document.
+    /// The field of its term.
     pub(super) field: FieldId,
+    /// The field's length in each document.
     pub(super) lengths: Lengths<'l>,
     at: usize,
 }
 
-/// How a list is read.
+/// The form of a list.
 #[derive(Clone, Copy)]
 enum Source<'l> {
-    /// It lies in one piece.
+    /// Postings in one piece.
     Run(Run<'l>),
-    /// It is unpacked a block at a time.
+    /// Packed postings, which are unpacked a block at a time.
     Blocks(Blocks<'l>),
 }
 
-/// What postings can be at best.
+/// The upper bounds of some postings.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead {
-    /// Above what each adds to a score.
+    /// An upper bound on the score of each.
     pub(super) bound: f32,
     /// The highest frequency.
     pub(super) frequency: u32,
@@ -71,8 +73,9 @@ impl Ahead {
     }
 }
 
-/// What a posting of `own` has to score on its own to be among the best, if lists of which this is ahead can add to it. `threshold` is the
-/// score to beat. What a list of another field adds does not depend on the same length.
+/// Returns the bar for the postings of `own`: the score that one needs there to be among the best.
+/// `others` can add up to their upper bounds. `threshold` is the score to beat. The upper bound of
+/// a list in another field is subtracted from it, since that field's length differs.
 pub(super) fn bar<'o, 'l: 'o>(
     threshold: f32,
     own: &List<'_>,
@@ -93,7 +96,8 @@ pub(super) fn bar<'o, 'l: 'o>(
     Bar { threshold: threshold.min(threshold / MORE) - apart, rest }
 }
 
-/// How many bits are set from a bit of the first word on and before one of the last.
+/// Counts the bits from bit `first` of the first word to the one before bit `behind` of the last
+/// word.
 fn count_between(words: &[AtomicU64], first: u32, behind: u32) -> usize {
     let ones = |word: &AtomicU64| word.load(Relaxed).count_ones() as usize;
     let below =
@@ -104,7 +108,7 @@ fn count_between(words: &[AtomicU64], first: u32, behind: u32) -> usize {
 }
 
 impl<'l> List<'l> {
-    /// No list.
+    /// An empty list.
     pub(super) const NONE: List<'static> = List {
         source: Source::Run(&[]),
         maxima: &[],
@@ -118,8 +122,9 @@ impl<'l> List<'l> {
         at: 0,
     };
 
-    /// The list that a leaf has open. A single posting is copied to `words`, the leaf's scratch memory: it lies in memory that queries
-    /// borrow. A block that is unpacked goes there too.
+    /// Returns the list that a leaf has open. A single posting is copied to `words`, the leaf's
+    /// scratch memory, because its own memory is borrowed by queries. Blocks are unpacked there
+    /// too.
     pub(super) fn of(
         leaf: &Leaf,
         context: &Context<'l>,
@@ -148,7 +153,7 @@ impl<'l> List<'l> {
         list
     }
 
-    /// A list without maxima is short.
+    /// Computes the upper bounds of a list without maxima. It fits in one block.
     fn look_at_all(&mut self, level: Level) {
         let mut scores = [0.0; BLOCK];
         let run = self.block_run(0);
@@ -159,12 +164,12 @@ impl<'l> List<'l> {
         }
     }
 
-    /// What one of its postings adds to a score.
+    /// Returns the score of one of its postings.
     pub(super) fn score(&self, word: u32) -> f32 {
         self.bm25.score(word, self.lengths)
     }
 
-    /// How many postings it has.
+    /// Returns the number of its postings.
     pub(super) fn len(&self) -> usize {
         match &self.source {
             Source::Run(run) => run.len(),
@@ -172,7 +177,7 @@ impl<'l> List<'l> {
         }
     }
 
-    /// The postings of one of its blocks.
+    /// Returns the postings of a block.
     pub(super) fn block_run(&self, block: usize) -> Run<'l> {
         match &self.source {
             Source::Run(run) => run.chunks(BLOCK).nth(block).unwrap_or(&[]),
@@ -180,7 +185,7 @@ impl<'l> List<'l> {
         }
     }
 
-    /// A rank that no posting of a block is before, and one that none is behind.
+    /// Returns a lower and an upper bound on the ranks of a block.
     pub(super) fn block_ranks(&self, block: usize) -> (u32, u32) {
         let run = match &self.source {
             Source::Blocks(blocks) if let Some(last) = blocks.last_rank(block) => {
@@ -192,7 +197,7 @@ impl<'l> List<'l> {
         (rank_at(run.first()), rank_at(run.last()))
     }
 
-    /// The posting at an index.
+    /// Returns the posting at an index.
     fn word(&self, at: usize) -> Option<u32> {
         let word = match &self.source {
             Source::Run(run) => run.get(at)?,
@@ -202,7 +207,8 @@ impl<'l> List<'l> {
         Some(word.load(Relaxed))
     }
 
-    /// The index of the first posting from where it is that is at or behind a rank.
+    /// Returns the index of the first posting from the current one on whose rank is at least
+    /// `target`.
     fn seek(&self, level: Level, target: u32) -> usize {
         match &self.source {
             Source::Run(run) => match self.bits {
@@ -218,7 +224,8 @@ impl<'l> List<'l> {
                     if at < run.len() {
                         return block * BLOCK + at;
                     }
-                    // Only a damaged one has no posting that its last one was said to be.
+                    // Only a damaged list gets here: the block ends before the rank that was
+                    // recorded as its last.
                     (first, from) = (block + 1, 0);
                 }
                 self.len()
@@ -226,7 +233,8 @@ impl<'l> List<'l> {
         }
     }
 
-    /// The same of a dense list: as far as the bits are counted that lie between.
+    /// Like [`seek`](Self::seek), for a dense list. If at most [`NEAR_WORDS`] words of bits are
+    /// between, they are counted.
     fn seek_dense(&self, level: Level, run: Run<'_>, bits: &[AtomicU64], target: u32) -> usize {
         let from = self.rank();
         let (first, behind) = (from.wrapping_sub(self.base), target.saturating_sub(self.base));
@@ -242,17 +250,18 @@ impl<'l> List<'l> {
         self.at = 0;
     }
 
-    /// Goes on to the first posting at or behind a rank.
+    /// Goes on to the first posting whose rank is at least `rank`.
     pub(super) fn go_to(&mut self, level: Level, rank: u32) {
         self.at = self.seek(level, rank);
     }
 
-    /// The rank of the posting where it is; [`END`] behind the last.
+    /// Returns the rank of the current posting; [`END`] after the last.
     pub(super) fn rank(&self) -> u32 {
         self.word(self.at).map_or(END, rank)
     }
 
-    /// Takes postings of the current block, from where it is to before a rank. None if there are no more.
+    /// Takes the postings of the current block from the current one to before the rank `end`, with
+    /// the block's number. `None` if there are no more.
     pub(super) fn take_block(&mut self, level: Level, end: u32) -> Option<(usize, Run<'l>)> {
         let block = self.at / BLOCK;
         let (run, from) = match &self.source {
@@ -267,7 +276,8 @@ impl<'l> List<'l> {
         (!run.is_empty()).then_some((block, run))
     }
 
-    /// Takes postings from where it is to before a rank: all of them, or those of the current block. None if there are no more.
+    /// Takes postings from the current one to before the rank `end`; of a packed list, only those
+    /// of the current block. `None` if there are no more.
     pub(super) fn take_run(&mut self, level: Level, end: u32) -> Option<Run<'l>> {
         let (run, from) = match &self.source {
             Source::Run(run) => (*run, self.at),
@@ -279,24 +289,25 @@ impl<'l> List<'l> {
         (!run.is_empty()).then_some(run)
     }
 
-    /// Sets the bits of the ranks from `first` on, if it has them.
+    /// Adds the list's bits from the rank `first` on. Returns false if the list has no bits.
     pub(super) fn set_bits(&self, level: Level, first: u32, bits: &mut [u64]) -> bool {
         let Some(own) = self.bits else { return false };
         kernel::or_bits(level, own, first.wrapping_sub(self.base) as usize, bits);
         true
     }
 
-    /// Whether it has bits.
+    /// True if the list has bits.
     pub(super) fn is_dense(&self) -> bool {
         self.bits.is_some()
     }
 
-    /// Writes those of a run that it has, of as many as there is room for; none if it has no bits.
+    /// Writes the postings of a run whose documents the list contains, and returns their number.
+    /// `None` if the list has no bits.
     pub(super) fn probe(&self, level: Level, run: Run<'_>, out: &mut [u32]) -> Option<usize> {
         self.bits.map(|bits| kernel::probe_into(level, run, bits, self.base, out).found)
     }
 
-    /// True if a glance shows that the list does not contain a rank.
+    /// True if the bits show that the list does not contain a rank.
     fn lacks(&self, wanted: u32) -> bool {
         self.bits.is_some_and(|bits| {
             let bit = wanted.wrapping_sub(self.base) as usize;
@@ -304,7 +315,8 @@ impl<'l> List<'l> {
         })
     }
 
-    /// Writes those of `candidates` that are in the list, from where it is on; returns how many.
+    /// Writes the postings of `candidates` whose documents the list contains, from the current
+    /// posting on. Returns their number.
     pub(super) fn meet(
         &self,
         level: Level,
@@ -312,6 +324,8 @@ impl<'l> List<'l> {
         candidates: Run<'_>,
         out: &mut [u32],
     ) -> usize {
+        // Invariant: `out[..found]` has all matches before `left`. Terminates: `left` shrinks past
+        // the last rank of each run.
         let (mut list, mut left, mut found) = (*self, candidates, 0);
         while let Some(first) = left.first() {
             list.go_to(level, rank(first.load(Relaxed)));
@@ -319,14 +333,14 @@ impl<'l> List<'l> {
             let out = &mut out[found..];
             let progress = kernel::intersect_into(level, algorithm, left, run, out);
             found += progress.found;
-            // What is behind the run is still to be looked for.
+            // Candidates beyond this run are looked for in the next one.
             let last = run.last().map_or(END, |word| rank(word.load(Relaxed)));
             left = &left[kernel::seek(level, left, progress.left, last + 1)..];
         }
         found
     }
 
-    /// Goes on to a rank; the posting there, if there is one.
+    /// Goes on to a rank and returns the posting there, if there is one.
     pub(super) fn find(&mut self, level: Level, wanted: u32) -> Option<u32> {
         if self.lacks(wanted) {
             return None;
@@ -335,7 +349,7 @@ impl<'l> List<'l> {
         self.word(self.at).filter(|word| rank(*word) == wanted)
     }
 
-    /// The posting at a rank that is not before where it is.
+    /// Returns the posting at a rank that is not before the current posting.
     pub(super) fn look_up(&self, level: Level, wanted: u32) -> Option<u32> {
         if self.lacks(wanted) {
             return None;
@@ -343,7 +357,8 @@ impl<'l> List<'l> {
         self.word(self.seek(level, wanted)).filter(|word| rank(*word) == wanted)
     }
 
-    /// Writes the postings at some ranks, which ascend and are not before where it is; 0 where the list has none.
+    /// Writes the postings at some ranks, 0 where the list has none. The ranks ascend and are not
+    /// before the current posting.
     pub(super) fn look_up_all(&self, level: Level, ranks: &[u32], out: &mut [u32]) {
         if let (Source::Run(run), Some(bits)) = (&self.source, self.bits) {
             kernel::look_up(level, run, bits, self.base, self.at, ranks, out);
@@ -355,7 +370,7 @@ impl<'l> List<'l> {
         }
     }
 
-    /// What the postings of a block can be at best.
+    /// Returns the upper bounds of a block's postings.
     pub(super) fn block(&self, block: usize) -> Ahead {
         let Some(word) = self.maxima.get(block) else { return self.whole };
         let word = word.load(Relaxed);
@@ -363,13 +378,13 @@ impl<'l> List<'l> {
         Ahead { bound: bound(self.bm25, word), frequency }
     }
 
-    /// Whether postings of a block may be above a filter's threshold.
+    /// True if a block may contain postings above a filter's threshold.
     pub(super) fn may_pass(&self, block: usize, filter: &BlockFilter) -> bool {
         self.maxima.get(block).is_none_or(|word| filter.is_open(word.load(Relaxed)))
     }
 
-    /// The frequency that a posting of a block needs to be above a bar in the shortest document that may have the term so often; none if
-    /// nothing in the block is.
+    /// Returns the least frequency with which a posting of a block may be above the bar, in the
+    /// shortest document for that frequency. `None` if no posting of the block can.
     fn least(&self, block: usize, bar: Bar) -> Option<u32> {
         let needed = bar.threshold - bar.rest.map_or(0.0, |rest| rest.most);
         let Some(maxima) = self.maxima_of(block) else {
@@ -379,7 +394,8 @@ impl<'l> List<'l> {
         (least <= u32::from(maxima.frequency())).then_some(least)
     }
 
-    /// The same of postings that say a frequency of 2 or more: by pairs whose [ratio](Best) is high enough.
+    /// Like [`least`](Self::least), for postings with a frequency of 2 or more. A pair of the
+    /// maxima must have a [ratio](Best) above `ratio`.
     pub(super) fn least_often(&self, block: usize, bar: Bar, ratio: f32) -> Option<u32> {
         let Some(maxima) = self.maxima_of(block) else {
             return self.least(block, bar).map(|least| least.max(OFTEN));
@@ -392,18 +408,19 @@ impl<'l> List<'l> {
             return None;
         }
         match u32::from(maxima.frequency()) {
-            // A higher one would hardly leave out more.
+            // A higher least frequency would drop hardly any more postings.
             ..=FEW_TIMES => Some(OFTEN),
             _ => self.least(block, bar).map(|least| least.max(OFTEN)),
         }
     }
 
-    /// What is said of a block.
+    /// Returns the maxima of a block.
     fn maxima_of(&self, block: usize) -> Option<Maxima> {
         self.maxima.get(block).map(|word| Maxima::from_word(word.load(Relaxed)))
     }
 
-    /// The postings of a run of a block that are frequent enough to be above a bar; copied to `room`, unless they are all.
+    /// Returns the postings of a block's run that are frequent enough to be above the bar. They are
+    /// copied to `room`, unless all are.
     pub(super) fn sift<'r>(
         &self,
         level: Level,
@@ -421,7 +438,7 @@ impl<'l> List<'l> {
         }
     }
 
-    /// What the postings from where it is up to a rank can be at best.
+    /// Returns the upper bounds of the postings from the current one up to the rank `last`.
     pub(super) fn ahead(&self, last: u32) -> Ahead {
         if self.maxima.is_empty() {
             return if self.rank() <= last { self.whole } else { Ahead::NOTHING };
@@ -436,7 +453,8 @@ impl<'l> List<'l> {
         Ahead { bound: best.bound(self.bm25), frequency: best.frequency }
     }
 
-    /// The rank at an index; of one with which a block begins that need not be unpacked for it, one that is not above.
+    /// Returns the rank at an index. For the first index of a block ahead, returns a lower bound
+    /// without unpacking the block.
     fn least_rank(&self, at: usize) -> u32 {
         match &self.source {
             Source::Blocks(blocks) if at > self.at => blocks.first_rank(at / BLOCK),

@@ -1,10 +1,13 @@
-//! The best documents of an OR, by MaxScore (Turtle and Flood, 1995) over windows, as Lucene does it. In each window the lists whose upper bounds
-//! together do not beat the threshold are *non-essential*: a document that only they contain is skipped.
+//! The best documents of an OR, by MaxScore (Turtle and Flood, 1995) over windows, as Lucene does
+//! it. In each window the lists whose upper bounds together do not beat the threshold are
+//! *non-essential*. A document that only they contain is skipped.
 //!
-//! A term is *required* if all others together cannot beat the threshold. If at most [`REQUIRED_LOOKED_UP_MAX`] documents of a window contain all
-//! required terms, only they are looked up. Otherwise bits tell [which documents](super::candidates) may be among the best. If few
-//! candidates remain, each is looked up in all lists. If many remain, the essential lists are added up, and non-essential lists are looked up for
-//! sums that they may lift above the threshold. Sparse lists are processed [term at a time](super::term_at_a_time).
+//! A term is *required* if all others together cannot beat the threshold. If at most
+//! [`REQUIRED_LOOKED_UP_MAX`] documents of a window contain all required terms, only they are
+//! looked up. Otherwise bits show [the candidates](super::candidates). At most [`CANDIDATES_MAX`]
+//! candidates are looked up in all lists, one by one. With more, the essential lists are added up,
+//! and non-essential lists are looked up for sums that they may lift above the threshold. Sparse
+//! lists are processed [term at a time](super::term_at_a_time).
 
 use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Level};
@@ -32,8 +35,9 @@ struct Streams<'l> {
     ahead: [Ahead; RANKED_INLINE],
     /// The required lists, a bit each.
     required: u32,
-    /// How many of `order` are non-essential, and the sum of their upper bounds.
+    /// The number of non-essential lists, which come first in `order`.
     others: usize,
+    /// The sum of the non-essential lists' upper bounds.
     others_bound: f32,
 }
 
@@ -42,12 +46,14 @@ struct InWindow {
     /// Its ranks, from the first to one past the last.
     first: u32,
     end: u32,
-    /// The documents that contain all required terms, and their number; none if no term is required.
+    /// The documents that contain all required terms, and their number; `None` if no term is
+    /// required.
     required: Option<(Bits, u64)>,
 }
 
 impl InWindow {
-    /// Returns the documents with all required terms if they are few enough to be looked up one by one.
+    /// Returns the documents with all required terms if at most [`REQUIRED_LOOKED_UP_MAX`]
+    /// documents contain them.
     fn few(&self) -> Option<Bits> {
         self.required.filter(|(_, count)| *count <= REQUIRED_LOOKED_UP_MAX).map(|(bits, _)| bits)
     }
@@ -61,16 +67,20 @@ impl InWindow {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers the documents of an OR that may be among the best, in the registered segments of this part.
+    /// Offers the documents of an OR that may be among the best, in the registered segments of this
+    /// part.
     pub(super) fn rank_by_max_score(&mut self, terms: &[u32]) {
         let oldest = self.part.oldest;
         self.seed_threshold_of_or(terms);
+        // Invariant: segments newer than the newest entry left are done. Terminates: `open_at`
+        // consumes a segment's entries.
         while !self.done() {
             let Some(position) = self.newest_entry().filter(|p| *p >= oldest) else { return };
             let Some(segment) = self.snapshot.segment(position) else { return };
             self.open_at(&segment);
             let Some(place) = self.promising(segment) else { continue };
-            // Moved out while lists borrow from it, and put back before the next segment's leaves are opened.
+            // Moved out while lists borrow from it, and put back before the next segment's leaves
+            // are opened.
             let words = std::mem::take(&mut self.scratch.words);
             let mut streams = Streams {
                 lists: [List::NONE; RANKED_INLINE],
@@ -99,13 +109,15 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_streams(&mut self, place: &Place<'_>, streams: &mut Streams<'_>) {
         let level = self.settings.level;
         let mut scores = std::mem::take(&mut self.scratch.scores);
-        // The threshold at which a window had too many candidates: a lower one is not tried again.
+        // The highest threshold at which a window had too many candidates. A window is sifted only
+        // above it.
         let mut too_low = 0.0;
         let mut start = place.first;
         loop {
             streams.lists[..streams.len].iter_mut().for_each(|list| list.go_to(level, start));
             let next = streams.lists[..streams.len].iter().map(List::rank).min();
-            // Terminates: `start` grows in each round. A damaged list may lead back to a lower rank.
+            // Invariant: ranks below `start` are done. Terminates: `start` grows in each round. A
+            // damaged list may lead back to a lower rank.
             let is_within = |rank: &u32| *rank < END && start < END;
             let Some(next) = next.filter(|rank| is_within(rank) && self.meter.step()) else {
                 break;
@@ -130,7 +142,8 @@ impl Evaluation<'_, Ranked<'_>> {
         self.scratch.scores = scores;
     }
 
-    /// Looks up a window's candidates one by one, if they are few; returns false if they are too many.
+    /// Looks up a window's candidates one by one. Returns false if there are more than
+    /// [`CANDIDATES_MAX`].
     fn rank_few(
         &mut self,
         place: &Place<'_>,
@@ -146,9 +159,10 @@ impl Evaluation<'_, Ranked<'_>> {
         if kernel::count_bits(level, &candidates) > CANDIDATES_MAX {
             return false;
         }
+        // Candidates ascend, so lists only move forward. Terminates with the candidates.
         for bit in ones(&candidates) {
             let rank = window.first + bit as u32;
-            // Summed in the order of the terms: the same document has the same score in every evaluator.
+            // Summed in the order of the terms, so a document has one score in all evaluators.
             let mut score = 0.0;
             for list in &mut streams.lists[..streams.len] {
                 if let Some(word) = list.find(level, rank) {
@@ -162,7 +176,8 @@ impl Evaluation<'_, Ranked<'_>> {
         true
     }
 
-    /// Adds up the essential lists of a window, and offers the documents whose sums may beat the threshold.
+    /// Adds up the essential lists of a window, and offers the documents whose sums may beat the
+    /// threshold.
     fn rank_sum(
         &mut self,
         place: &Place<'_>,
@@ -184,9 +199,11 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         window.keep_required(level, bits);
         let (mut out, mut from) = ([0; OUT], 0);
+        // Invariant: all sums before `from` were compared with the threshold. Terminates: `above`
+        // returns a greater `next`.
         while from < scores.len() {
-            // A sum in another order may be lower by a rounding error, which is relative to the whole threshold, not to what is
-            // left of it here.
+            // A sum in another order may be lower by a rounding error. The error is relative to the
+            // whole threshold, not to the difference below.
             let threshold = self.collector.top.threshold();
             let needed = threshold.min(threshold / MORE) - streams.others_bound;
             let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
@@ -198,10 +215,13 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Offers a document whose essential lists sum up to `score`, if the others can lift it above the threshold.
+    /// Offers a document whose essential lists sum up to `score`, if the non-essential ones can
+    /// lift it above the threshold.
     fn rank_candidate(&mut self, place: &Place<'_>, streams: &Streams<'_>, rank: u32, score: f32) {
         let level = self.settings.level;
         let (mut score, mut left) = (score, streams.others_bound);
+        // Invariant: `left` is the sum of the upper bounds of the lists that were not looked up
+        // yet.
         for other in (0..streams.others).rev() {
             if (score + left) * MORE <= self.collector.top.threshold() {
                 return;
@@ -215,7 +235,7 @@ impl Evaluation<'_, Ranked<'_>> {
         if score * MORE <= self.collector.top.threshold() {
             return;
         }
-        // Summed in the order of the terms: the same document has the same score in every evaluator.
+        // Summed in the order of the terms, so a document has one score in all evaluators.
         let mut exact = 0.0;
         for list in &streams.lists[..streams.len] {
             if let Some(word) = list.look_up(level, rank) {
@@ -229,7 +249,8 @@ impl Evaluation<'_, Ranked<'_>> {
 }
 
 impl Streams<'_> {
-    /// True if at most one list has a posting in every [`DENSE_ROWS`] rows: windows would be nearly empty.
+    /// True if at most one list has more than one posting in [`DENSE_ROWS`] rows, on average.
+    /// Windows would be nearly empty.
     fn are_sparse(&self, rows: u32) -> bool {
         let is_dense = |list: &&List<'_>| list.len() as u32 > rows / DENSE_ROWS;
         self.lists[..self.len].iter().filter(is_dense).count() <= 1
@@ -242,7 +263,8 @@ impl Streams<'_> {
         }
     }
 
-    /// Returns the documents of a window that contain all required terms, and their number; none if no term is required.
+    /// Returns the documents of a window that contain all required terms, and their number; `None`
+    /// if no term is required.
     fn with_required(&self, level: Level, first: u32, end: u32) -> Option<(Bits, u64)> {
         if self.required == 0 {
             return None;
@@ -279,7 +301,8 @@ impl Streams<'_> {
             if kernel::count_bits(level, &found.all()) <= UNSIFTED_MAX {
                 return found.all();
             }
-            // Most candidates contain only one term. Where all other lists are bitmaps, an AND drops them.
+            // Most candidates contain only one term. If all non-essential lists have bitmaps, an
+            // AND drops those.
             let others = others.iter().map(|list| &self.lists[*list]);
             if others.clone().all(List::is_dense) {
                 found.keep_in(others);
@@ -287,7 +310,8 @@ impl Streams<'_> {
                     return found.all();
                 }
             }
-            // Give up as soon as sifting has read more postings than looking up the candidates would cost.
+            // Give up once sifting has read more postings than looking up the candidates would
+            // cost.
             let most = kernel::count_bits(level, &found.all()) as usize * POSTINGS_A_LOOK_UP;
             for other in &self.order[..self.others] {
                 let bar = self.bar_of(*other, limit);
@@ -303,24 +327,26 @@ impl Streams<'_> {
         found.all()
     }
 
-    /// The score that a posting of a list must reach alone.
+    /// Returns the score that a posting needs in its own list, if all other lists can add to it.
     fn bar_of(&self, own: usize, limit: f32) -> Bar {
         self.bar_beside(own, &self.order[..self.len], limit)
     }
 
-    /// Like [`bar_of`](Self::bar_of), if only some of the other lists can add to it.
+    /// Like [`bar_of`](Self::bar_of), if only the lists of `others` can add to it.
     fn bar_beside(&self, own: usize, others: &[usize], limit: f32) -> Bar {
         let others = others.iter().filter(|other| **other != own);
         bar(limit, &self.lists[own], others.map(|other| (&self.lists[*other], self.ahead[*other])))
     }
 
-    /// True if all terms are of one field: then one document length bounds the sum of several terms.
+    /// True if all terms are of one field. Then one document length bounds the sum of several
+    /// terms.
     fn are_of_one_field(&self) -> bool {
         let lists = &self.lists[..self.len];
         lists.iter().all(|list| list.field == lists[0].field)
     }
 
-    /// Returns the highest sum of two weights, and the sum of all, of lists that have postings in the window.
+    /// Returns the highest sum of two weights, and the sum of all weights. Lists without postings
+    /// in the window do not count.
     fn weights(&self, lists: &[usize]) -> [f32; 2] {
         let (mut highest, mut next, mut all) = (0.0_f32, 0.0_f32, 0.0);
         for list in lists.iter().filter(|list| self.ahead[**list].frequency > 0) {
@@ -332,7 +358,8 @@ impl Streams<'_> {
         [highest + next, all]
     }
 
-    /// Divides the lists into essential and non-essential ones; returns false if all together cannot beat `limit`.
+    /// Divides the lists into essential and non-essential ones. Returns false if all together
+    /// cannot beat `limit`.
     fn divide(&mut self, limit: f32) -> bool {
         let order = &mut self.order[..self.len];
         order.iter_mut().enumerate().for_each(|(number, place)| *place = number);

@@ -1,7 +1,10 @@
-//! The best documents of an OR in a fresh segment, by MaxScore as in [registered segments](super::max_score).
+//! The best documents of an OR in a fresh segment, by MaxScore as in [registered
+//! segments](super::max_score).
 //!
-//! Window by window, the documents and frequencies of the essential lists are tallied. Non-essential lists are looked up for these documents, or read
-//! if there are many. If no term alone can beat the threshold, a document must contain two.
+//! Window by window, the documents and frequencies of the essential lists are tallied. In a window
+//! with at most [`FRESH_LOOKED_UP_MAX`] such documents, these are looked up in the non-essential
+//! lists. Otherwise those lists are read too. If no term alone can beat the threshold, a document
+//! must contain two.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -28,7 +31,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// With room for the most terms that a query has.
+    /// Reserves room for the highest number of terms in a query.
     pub(in crate::evaluate) fn with_room() -> Tally {
         let bits = vec![[0; WORDS]; RANKED_INLINE].into_boxed_slice();
         let frequencies = vec![0; RANKED_INLINE * RANKS as usize].into_boxed_slice();
@@ -40,7 +43,7 @@ impl Tally {
         self.frequencies[number * RANKS as usize + bit] = frequency as u8;
     }
 
-    /// The frequency of a term in a document; none if the document does not contain it.
+    /// Returns the frequency of a term in a document; `None` if the document does not contain it.
     fn frequency(&self, number: usize, bit: usize) -> Option<u32> {
         let has = self.bits[number][bit / 64] >> (bit % 64) & 1 == 1;
         has.then(|| u32::from(self.frequencies[number * RANKS as usize + bit]))
@@ -52,7 +55,7 @@ struct Split {
     /// The terms' numbers, ascending by weight.
     order: [usize; RANKED_INLINE],
     len: usize,
-    /// How many of `order` are non-essential.
+    /// The number of non-essential terms, which come first in `order`.
     others: usize,
 }
 
@@ -67,10 +70,13 @@ impl Split {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers the documents of an OR that may be among the best, in a fresh segment whose lists are open.
+    /// Offers the documents of an OR that may be among the best, in a fresh segment whose lists are
+    /// open.
     pub(super) fn rank_fresh_by_max_score(&mut self, place: &Place<'_>, terms: &[u32]) {
         let mut tally = std::mem::take(&mut self.scratch.tally);
         let mut start = place.first;
+        // Invariant: ranks below `start` are done. Terminates: `start` grows by a window in each
+        // round.
         loop {
             let split = self.split(terms);
             let essential = split.essential().iter().map(|number| terms[*number] as usize);
@@ -100,7 +106,7 @@ impl Evaluation<'_, Ranked<'_>> {
         split
     }
 
-    /// Tallies a window as far as needed; returns the documents that may be among the best.
+    /// Tallies a window as far as needed. Returns the documents that may be among the best.
     fn tally(
         &mut self,
         place: &Place<'_>,
@@ -111,6 +117,8 @@ impl Evaluation<'_, Ranked<'_>> {
     ) -> Bits {
         let (level, limit) = (self.settings.level, self.limit());
         let (mut once, mut twice, mut alone) = ([0; WORDS], [0; WORDS], [0; WORDS]);
+        // Invariant: `once` and `twice` have the documents of at least one and of two of the lists
+        // noted so far.
         for number in split.essential() {
             let term = terms[*number] as usize;
             self.note_all(place, (term, *number), first, tally);
@@ -145,6 +153,8 @@ impl Evaluation<'_, Ranked<'_>> {
         tally: &mut Tally,
     ) {
         tally.bits[number] = [0; WORDS];
+        // Terminates: each round takes all postings of a run, until one is past the window or the
+        // list ends.
         loop {
             let words = words_of(&self.scratch.words, term);
             let leaf = &mut self.scratch.leaves[term];
@@ -195,7 +205,8 @@ impl Evaluation<'_, Ranked<'_>> {
         let mut lengths = RowLengths::of(place, FieldId::TEXT);
         for bit in ones(candidates) {
             let rank = first + bit as u32;
-            // A document is at least as long as its terms are frequent. That rules out most without reading the length, a cache miss.
+            // A document is at least as long as its terms are frequent. This bound rules out most
+            // candidates without reading the length, which would be a cache miss.
             let most = |(number, term): (usize, &u32)| {
                 let bm25 = self.bm25(*term as usize);
                 match tally.frequency(number, bit) {
@@ -208,7 +219,7 @@ impl Evaluation<'_, Ranked<'_>> {
             if most * MORE <= self.collector.top.threshold() {
                 continue;
             }
-            // Summed in the order of the terms: the same document has the same score in every evaluator.
+            // Summed in the order of the terms, so a document has one score in all evaluators.
             let mut score = 0.0;
             for (number, term) in terms.iter().enumerate() {
                 let Some(frequency) = tally.frequency(number, bit) else { continue };
@@ -223,7 +234,7 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 }
 
-/// Adds a list's documents to those of any list, and to those of two.
+/// Adds a list's documents to `twice` if they are in `once`, and to `once`.
 fn add_seen(own: &Bits, once: &mut Bits, twice: &mut Bits) {
     for ((own, once), twice) in own.iter().zip(once).zip(twice) {
         *twice |= *once & own;

@@ -1,8 +1,9 @@
 //! The best documents with a phrase.
 //!
-//! A phrase is in a document at most as often as any of its terms, so what a term's list would score by the phrase's weight is above what
-//! the phrase scores: of all lists' bounds the lowest counts. Where words may be moved there may be more matches than
-//! occurrences of one term, but not more than of all of them. Only documents that pass these bounds are looked at.
+//! A document contains a phrase at most as often as any of its terms. So the score of each term's
+//! posting, with the phrase's weight, is an upper bound, and the lowest counts. With slop a phrase
+//! may match more often than one term occurs, but not more often than all of them do. Only
+//! documents that pass these bounds are checked.
 
 use std::sync::atomic::AtomicU32;
 
@@ -21,28 +22,30 @@ use crate::query::{Kind, NodeId};
 use crate::rank::{MORE, Weight, score};
 use crate::slop::Occurrence;
 
-/// A phrase in a segment, and what it is looked for in.
+/// A search for a phrase in a segment.
 pub(super) struct Search<'s> {
     node: NodeId,
     pub(super) field: FieldId,
     pub(super) bm25: Bm25,
-    /// Whether no word may be moved.
+    /// True if no word may be moved.
     pub(super) is_exact: bool,
-    /// As the segment has it, and whether it does, once that was asked.
+    /// The phrase's terms in the segment, valid once `has_terms` is `Some(true)`.
     phrase: &'s mut Phrase,
+    /// True if the segment has them all; `None` before the first check.
     has_terms: Option<bool>,
     pub(super) words: &'s [AtomicU32],
     occurrences: &'s mut Vec<Occurrence>,
 }
 
-/// Documents of a block that may be among the best.
+/// The candidates of a block.
 struct Candidates {
     ranks: [u32; BLOCK],
     count: usize,
 }
 
 impl<'r> Evaluation<'_, Ranked<'r>> {
-    /// Offers what may be among the best of the documents with a phrase of these terms in the registered segments of this part.
+    /// Offers the documents with a phrase of these terms that may be among the best, in the
+    /// registered segments of this part.
     pub(super) fn rank_phrase(&mut self, phrase: NodeId, terms: &[u32]) {
         self.each_meeting(terms, |this, place| this.rank_phrase_in(place, phrase, terms));
     }
@@ -60,8 +63,8 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         });
     }
 
-    /// Calls `look` with the search for a phrase, if it is one that is scored. The memory that takes is lent to it, since
-    /// what lists are read in is not to be seen to change.
+    /// Calls `look` with the search for a phrase, if that is scored by frequency. Moves memory out
+    /// of the scratch memory meanwhile, because lists borrow from it.
     pub(super) fn searching(
         &mut self,
         node: NodeId,
@@ -91,7 +94,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         self.scratch.phrase = phrase;
     }
 
-    /// The list of a phrase's term that a segment has open, with what it would score by a weight.
+    /// Returns the open list of a phrase's term in a segment, scored with the weight of `bm25`.
     pub(super) fn list_weighing<'l>(
         &self,
         place: &'l Place<'_>,
@@ -110,7 +113,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         List::of(leaf, &place.context, words, (bm25, inverse), field, (lengths, place.base))
     }
 
-    /// Goes through the blocks of the shortest list, which comes first.
+    /// Ranks the blocks of the shortest list, which comes first.
     fn rank_blocks_of_phrase(
         &mut self,
         place: &Place<'_>,
@@ -126,7 +129,8 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         }
     }
 
-    /// Whether a block of the shortest list may have one of the best. The other lists are at its beginning then.
+    /// True if a block of the shortest list may contain one of the best. Moves the other lists to
+    /// the block's beginning.
     fn may_have(&self, lists: &mut [List<'_>], number: usize, search: &Search<'_>) -> bool {
         let level = self.settings.level;
         let (shortest, others) = lists.split_first_mut().expect("a phrase has terms");
@@ -141,7 +145,8 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         })
     }
 
-    /// The documents of a block that have all terms, and may be among the best by how often.
+    /// Returns the documents of a block that contain all terms and whose frequencies may beat the
+    /// threshold.
     fn candidates(
         &self,
         lists: &mut [List<'_>],
@@ -154,7 +159,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         let bar = Bar::at(limit.min(limit / MORE));
         let mut block = lists[0].sift(level, block, bar, &mut room);
         let others = &mut lists[1..];
-        // Most of these are not in the other list.
+        // The second list contains few of these.
         let mut met = [0; BLOCK];
         let probed = others[0].probe(level, block, &mut met);
         if let Some(count) = probed {
@@ -170,6 +175,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
             words = common;
         }
         let mut candidates = Candidates { ranks: [0; BLOCK], count: 0 };
+        // Candidates ascend, so the other lists only move forward.
         for word in &words[..found] {
             let found = others.iter_mut().map(|other| other.find(level, rank(*word)));
             if self.is_promising(*word, found, lengths, search) {
@@ -180,7 +186,8 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         candidates
     }
 
-    /// Whether a document may be among the best, that has a posting of the shortest list and these of the others.
+    /// True if a document may be among the best. `word` is its posting in the shortest list,
+    /// `others` are those in the other lists.
     fn is_promising(
         &self,
         word: u32,
@@ -194,7 +201,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
             matches = if search.is_exact { matches.min(frequency) } else { matches + frequency };
             true
         });
-        // Of 255 it is not said how many they are.
+        // A saturated frequency is no upper bound.
         let is_bounded = matches < FREQUENCY_MAX;
         let best = || search.bm25.score(word & !FREQUENCY_MAX | matches, lengths);
         all && !(is_bounded && self.is_beaten(best() * MORE))
@@ -217,7 +224,8 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         });
     }
 
-    /// Calls `take` with those of some documents that have the phrase, and what that scores.
+    /// Calls `take` for each document of `ranks` that contains the phrase, with its index and the
+    /// phrase's score.
     pub(super) fn each_with_phrase(
         &mut self,
         place: &Place<'_>,

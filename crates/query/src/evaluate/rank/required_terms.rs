@@ -1,5 +1,6 @@
-//! The best documents with required terms, or one term of each required group, and optional ones. Lists are processed
-//! [term at a time](super::term_at_a_time), until all lists of one group are done.
+//! The best documents with required terms, or one term of each required group, and optional ones.
+//! Lists are processed [term at a time](super::term_at_a_time), until all lists of one group are
+//! done.
 
 use crate::evaluate::{Evaluation, Place};
 use crate::plan::{Groups, RANKED_INLINE, TERMS_INLINE};
@@ -8,8 +9,8 @@ use super::Ranked;
 use super::lists::List;
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers the documents with a term of each group that may be among the best, in the registered segments of this part. A required term is a group
-    /// of one.
+    /// Offers the documents with a term of each group that may be among the best, in the registered
+    /// segments of this part. A required term is a group of one.
     pub(super) fn rank_required(&mut self, terms: &[u32], groups: &Groups) {
         let (mut required, mut count) = ([0; TERMS_INLINE], 0);
         for group in groups.as_slice().iter().filter(|group| group.count_ones() == 1) {

@@ -1,4 +1,4 @@
-//! The best documents with one term: blocks of its lists that can beat what was found, in all segments.
+//! The best documents with one term: blocks of its lists whose upper bound beats the threshold.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -16,14 +16,15 @@ use crate::evaluate::{Evaluation, Place};
 use crate::leaf::SCRATCH_WORDS;
 use crate::rank::least_frequency;
 
-/// Postings that are above what was found, and what they score.
+/// Postings above the threshold, and their scores.
 struct Room {
     words: [u32; BLOCK],
     scores: [f32; BLOCK],
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best of a term's documents in the registered segments of this part.
+    /// Offers the documents of a term that may be among the best, in the registered segments of
+    /// this part.
     pub(super) fn rank_term(&mut self, term: usize) {
         let bm25 = self.bm25(term);
         self.seed_threshold(term);
@@ -50,7 +51,8 @@ impl Evaluation<'_, Ranked<'_>> {
         let words = &self.scratch.words[term * SCRATCH_WORDS..][..SCRATCH_WORDS];
         let list = leaf.run(&place.context, words);
         let lengths = Self::lengths(place, self.field(term));
-        // What an entry holds itself is read before anything is lent to others.
+        // A single posting lies in scratch memory or in the entry. It is read before other methods
+        // borrow that.
         if let [only] = list {
             let word = only.load(Relaxed);
             let score = bm25.score(word, lengths);
@@ -84,7 +86,8 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// The same of a packed list: blocks are unpacked that can beat what was found.
+    /// Like [`rank_blocks`](Self::rank_blocks), for a packed list. Only blocks that may beat the
+    /// threshold are unpacked.
     fn rank_packed(
         &mut self,
         place: &Place<'_>,
@@ -96,6 +99,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let maxima = list.maxima(region);
         let mut filter = BlockFilter::new(bm25, self.limit());
         let mut words = [0; PACKED_BLOCK];
+        // Invariant: each posting of the blocks before was offered, or cannot beat the threshold.
         for number in 0..list.blocks() {
             let maxima = maxima.get(number).map(|maxima| maxima.load(Relaxed));
             if maxima.is_none_or(|maxima| filter.is_open(maxima)) && self.meter.step() {
@@ -112,7 +116,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Scores those postings of a block that are as frequent as it takes: few of short texts.
+    /// Scores those postings of a block that are frequent enough. In short texts few are.
     fn rank_block(
         &mut self,
         place: &Place<'_>,

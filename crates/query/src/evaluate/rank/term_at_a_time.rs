@@ -1,8 +1,9 @@
 //! The best documents of an OR of rare terms, term at a time: list after list, the shortest first.
 //!
-//! Documents that an earlier list contains are skipped: they were scored then. So in the last and longest list only postings that
-//! beat the threshold alone matter. Blocks and postings are skipped by the upper bounds of their list and of the lists after it.
-//! Documents do not come in the order of their age, so of two with the same score the newer may come later.
+//! Documents that an earlier list contains are skipped: they were scored then. So in the last and
+//! longest list only postings that beat the threshold alone matter. Blocks and postings are skipped
+//! by the upper bounds of their list and of the lists after it. Documents do not come in the order
+//! of their age. So of two documents with one score the newer may come later.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -23,31 +24,31 @@ const WORDS: usize = BLOCK / 64;
 /// No bits of any list.
 const NONE: [[u64; WORDS]; RANKED_INLINE] = [[0; WORDS]; RANKED_INLINE];
 
-/// A list that is processed.
+/// The turn of one list.
 #[derive(Clone, Copy)]
 struct Turn<'o> {
-    /// The lists' numbers; those that were processed before come first.
+    /// The lists' numbers. Lists that were processed before come first.
     order: &'o [usize],
-    /// The place of the list in `order`.
+    /// The index of the list in `order`.
     number: usize,
-    /// A bit for each list of a group: a document must be in one list of each group.
+    /// For each group, a bit for each of its lists. A document must be in one list of each group.
     groups: &'o [u32],
 }
 
 impl<'o> Turn<'o> {
-    /// The lists before it, the list, and those after it.
+    /// Returns the lists before it, the list, and those after it.
     fn parts(self) -> (&'o [usize], usize, &'o [usize]) {
         let (before, later) = self.order.split_at(self.number);
         (before, later[0], &later[1..])
     }
 
-    /// The groups that the list does not belong to.
+    /// Returns the groups that the list does not belong to.
     fn other_groups(self) -> impl Iterator<Item = u32> + 'o {
         let own = self.order[self.number];
         self.groups.iter().copied().filter(move |group| group >> own & 1 == 0)
     }
 
-    /// True if no document remains: this is the last list of a group.
+    /// True if no document remains, because this is the last list of a group.
     fn ends_a_group(self) -> bool {
         let done = self.order[..=self.number].iter().fold(0, |done, list| done | 1 << list);
         self.groups.iter().any(|group| group & !done == 0)
@@ -55,7 +56,8 @@ impl<'o> Turn<'o> {
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers the documents of an OR that may be among the best and are in one list of each group. `lists` are in the order of the terms.
+    /// Offers the documents of an OR that may be among the best and are in one list of each group.
+    /// `lists` are in the order of the terms.
     pub(super) fn rank_term_at_a_time(
         &mut self,
         place: &Place<'_>,
@@ -67,6 +69,7 @@ impl Evaluation<'_, Ranked<'_>> {
         order.iter_mut().enumerate().for_each(|(number, at)| *at = number);
         order.sort_unstable_by_key(|list| lists[*list].len());
         let had_newer = self.collector.top.set_has_newer(true);
+        // Invariant: each document of the lists before was offered, or cannot beat the threshold.
         for number in 0..order.len() {
             lists.iter_mut().for_each(List::rewind);
             let turn = Turn { order, number, groups };
@@ -78,7 +81,8 @@ impl Evaluation<'_, Ranked<'_>> {
         self.collector.top.set_has_newer(had_newer);
     }
 
-    /// Offers the documents of one list that no list before contains and that are in one list of each group.
+    /// Offers the documents of one list that no list before contains and that are in one list of
+    /// each group.
     fn rank_turn(&mut self, place: &Place<'_>, lists: &mut [List<'_>], turn: Turn<'_>) {
         let level = self.settings.level;
         let (_, own, later) = turn.parts();
@@ -89,6 +93,8 @@ impl Evaluation<'_, Ranked<'_>> {
         let needed = |this: &Self| this.limit() / MORE - later_bound;
         let mut filter = BlockFilter::new(lists[own].bm25, needed(self));
         let (mut room, mut words, mut scores) = ([0; BLOCK], [0; BLOCK], [0.0; BLOCK]);
+        // Invariant: each document of the blocks before was offered, or cannot beat the threshold.
+        // Later lists only move forward.
         for number in 0..lists[own].len().div_ceil(BLOCK) {
             if !lists[own].may_pass(number, &filter) {
                 continue;
@@ -123,8 +129,9 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Offers scored postings, skipping documents that an earlier list contains or that miss a required term. Most contain no other term;
-    /// one bitmap test shows which. Later lists add at most `bounds`.
+    /// Offers scored postings, skipping documents that an earlier list contains or that miss a
+    /// required term. Most contain no other term; one bitmap test shows which. Later lists add at
+    /// most `bounds`.
     fn rank_found(
         &mut self,
         place: &Place<'_>,
@@ -135,7 +142,8 @@ impl Evaluation<'_, Ranked<'_>> {
     ) {
         let Some(first) = run.first().map(|word| rank(word.load(Relaxed))) else { return };
         let (level, (before, own, later)) = (self.settings.level, turn.parts());
-        // Documents that remain, those with other terms, and those with each other term.
+        // `left` has the documents that remain, `any` those with another term, `shared` those with
+        // each other term.
         let (mut left, mut any, mut shared) = ([u64::MAX; WORDS], [0; WORDS], NONE);
         for (number, other) in before.iter().chain(later).enumerate() {
             lists[*other].go_to(level, first);
@@ -174,7 +182,8 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 }
 
-/// The score of a document, summed in the order of the terms. One list's part is known; the other lists that contain it are looked up.
+/// Returns the score of a document, summed in the order of the terms. One list's part is known. The
+/// other lists that contain the document are looked up.
 fn sum_of(
     level: Level,
     lists: &[List<'_>],
@@ -195,7 +204,8 @@ fn sum_of(
     sum
 }
 
-/// Returns a bit for each posting of a run, of at most one block: set if `list` contains its document from its position on.
+/// Returns a bit for each posting of a run, of at most one block. It is set if `list` contains the
+/// document from its current posting on.
 fn shared_with(level: Level, list: &List<'_>, run: Run<'_>) -> [u64; WORDS] {
     let mut met = [0; BLOCK];
     let count = list.probe(level, run, &mut met);

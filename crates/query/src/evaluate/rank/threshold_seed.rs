@@ -1,7 +1,8 @@
 //! Raises the threshold by block maxima, before any posting is read.
 //!
-//! Unless pairs were joined, each (frequency, length) pair of a block's maxima belongs to a different document. So if ten documents are
-//! wanted, ten documents score at least as much as the tenth best pair. Blocks with a lower upper bound are skipped, even the first ones.
+//! Unless pairs were joined, each (frequency, length) pair of a block's maxima belongs to a
+//! different document. So if ten documents are wanted, ten documents score at least as much as the
+//! tenth best pair. Blocks with a lower upper bound are skipped, even the first ones.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -20,15 +21,16 @@ use crate::rank::{MORE, score};
 struct ThresholdSeed {
     highest: [f32; SEED_HITS_MAX],
     wanted: usize,
-    /// The index of the lowest of them.
+    /// The index of the lowest of these scores.
     lowest: usize,
-    /// Lets blocks pass whose upper bound beats that.
+    /// A filter for blocks whose upper bound beats the lowest of these scores.
     filter: BlockFilter,
     bm25: Bm25,
 }
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Raises the threshold by the block maxima of a term's lists in the segments of this part, none of which was visited.
+    /// Raises the threshold by the block maxima of a term's lists in the segments of this part. No
+    /// segment may have been visited.
     pub(super) fn seed_threshold(&mut self, term: usize) {
         let bm25 = self.bm25(term);
         // No posting scores more than the weight.
@@ -39,6 +41,8 @@ impl Evaluation<'_, Ranked<'_>> {
         let region = self.snapshot.memory().region();
         let leaf = &self.scratch.leaves[term];
         let entries = leaf.entries(self.lists());
+        // Invariant: `seed` has the best certain scores of the newer segments. Terminates with the
+        // entries.
         for entry in (0..leaf.left).rev().map(|index| entries.get(index)) {
             if entry.segment.position() < self.part.oldest || !self.meter.step() {
                 break;
@@ -57,8 +61,8 @@ impl Evaluation<'_, Ranked<'_>> {
         self.collector.top.raise(seed.level());
     }
 
-    /// Like [`seed_threshold`](Self::seed_threshold), for an OR, the rarest terms first. A much more frequent term would seed less than documents
-    /// with a rare one score.
+    /// Like [`seed_threshold`](Self::seed_threshold), for an OR, the rarest terms first. A much
+    /// more frequent term would seed less than documents with a rare one score.
     pub(super) fn seed_threshold_of_or(&mut self, terms: &[u32]) {
         let mut order = [0; RANKED_INLINE];
         let order = &mut order[..terms.len()];
@@ -78,7 +82,8 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// True if a term has at least as many postings in the segments of this part as documents are wanted.
+    /// True if a term has at least as many postings in the segments of this part as documents are
+    /// wanted.
     fn has_enough(&self, term: usize) -> bool {
         let leaf = &self.scratch.leaves[term];
         let entries = leaf.entries(self.lists());
@@ -87,7 +92,8 @@ impl Evaluation<'_, Ranked<'_>> {
         wanted.is_some_and(|wanted| postings.sum::<u64>() >= wanted as u64)
     }
 
-    /// Raises the threshold by the scores of a segment's documents, if they are more than are wanted.
+    /// Raises the threshold by the scores of a segment's documents, if there are more of them than
+    /// documents wanted.
     pub(super) fn raise_threshold_to(&mut self, place: &Place<'_>, scores: &[f32]) {
         if let Some(wanted) = self.wanted_surely()
             && wanted < scores.len()
@@ -97,14 +103,16 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// The number of wanted documents; none if a document with a high enough score might not be offered.
+    /// Returns the number of wanted documents; `None` if a document with a high enough score might
+    /// not be offered.
     fn wanted_surely(&self) -> Option<usize> {
         let Ranked { top, skips, fading, plan, .. } = &self.collector;
         let is_sure = *skips && fading.is_none() && plan.excluded().is_empty();
         top.first_page().filter(|k| is_sure && (1..=SEED_HITS_MAX).contains(k))
     }
 
-    /// A seed for a term; none if a document that block maxima speak of might not be offered.
+    /// Returns a seed for a term; `None` if a document behind the block maxima might not be
+    /// offered.
     fn seed(&self, bm25: Bm25) -> Option<ThresholdSeed> {
         let wanted = self.wanted_surely()?;
         let filter = BlockFilter::new(bm25, self.collector.top.threshold().max(0.0));
@@ -137,9 +145,9 @@ impl ThresholdSeed {
         }
     }
 
-    /// A score that as many documents beat as are wanted.
+    /// Returns a score that at least as many documents beat as are wanted.
     fn level(&self) -> f32 {
-        // A score may be lower by a rounding error than the one computed from the pair.
+        // Rounding may make a document's score slightly lower than the one computed from its pair.
         (self.highest[self.lowest] / MORE).next_down()
     }
 }
@@ -149,7 +157,8 @@ fn is_sure(place: &Place<'_>) -> bool {
     place.whole && !place.has_dead
 }
 
-/// A lower bound on the `wanted`-th best score: the `wanted`-th of the maxima of [`SEED_LANES`] interleaved groups.
+/// Returns a lower bound on the `wanted`-th best score: the `wanted`-th of the maxima of
+/// [`SEED_LANES`] interleaved groups.
 fn reached_by(wanted: usize, scores: &[f32]) -> f32 {
     let mut highest = [0.0_f32; SEED_LANES];
     for group in scores.chunks(SEED_LANES) {
@@ -176,7 +185,7 @@ mod tests {
     }
 
     proptest! {
-        /// As many scores reach it as are wanted, and the highest does.
+        /// At least as many scores reach it as are wanted. If one is wanted, the highest is found.
         #[test]
         fn as_many_as_wanted_reach_it(
             scores in proptest::collection::vec((0u8..40).prop_map(f32::from), 1..100),
@@ -189,7 +198,7 @@ mod tests {
             prop_assert!(reached == highest || wanted > 1);
         }
 
-        /// As many postings score above the level as are wanted.
+        /// At least as many postings score above the level as are wanted.
         #[test]
         fn postings_keep_what_their_blocks_promise(
             blocks in any_blocks(),

@@ -1,7 +1,8 @@
-//! The best documents of any query: what matches in a window, and then what each clause adds to its score.
+//! The best documents of any query. In each window, matches are found first, then each clause adds
+//! to their scores.
 //!
-//! Every term has a second cursor, which follows where documents matched. What optional clauses match is kept from when the window was
-//! evaluated.
+//! Every term has a second cursor, which follows the matches. The matches of optional clauses are
+//! kept from the evaluation of the window.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -18,7 +19,7 @@ use crate::query::{Kind, NodeId, Occur};
 use crate::rank::{Weight, score};
 
 impl Evaluation<'_, Ranked<'_>> {
-    /// Offers what may be among the best in the registered segments of this part.
+    /// Offers the documents that may be among the best, in the registered segments of this part.
     pub(super) fn rank_tree(&mut self, bounded: bool) {
         self.each_registered(bounded, |this, place| {
             if this.promising(place.segment).is_some() {
@@ -49,7 +50,8 @@ impl Evaluation<'_, Ranked<'_>> {
         self.scratch.scores = all;
     }
 
-    /// Offers the documents from rank `first` on whose bits are set, if their scores may be among the best.
+    /// Offers the documents from rank `first` on whose bits are set, if their scores may be among
+    /// the best.
     fn offer_above(&mut self, place: &Place<'_>, first: u32, bits: &[u64], scores: &[f32]) {
         let (level, mut from) = (self.settings.level, 0);
         let mut out = [0; OUT];
@@ -63,7 +65,8 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Puts the lengths of a window's matches where those of a registered segment would be: those of the text apart from others.
+    /// Copies the lengths of a window's matches to scratch memory, which replaces the arrays of a
+    /// registered segment. The text's are kept apart from other fields'.
     fn note_lengths(&mut self, place: &Place<'_>, field: FieldId, window: Window, bits: &[u64]) {
         let to = self.scratch.lengths(field);
         for bit in ones(bits) {
@@ -72,7 +75,7 @@ impl Evaluation<'_, Ranked<'_>> {
         }
     }
 
-    /// Adds what a node gives to the documents of a window whose bits are set, which it matches.
+    /// Adds a node's scores to the documents of a window whose bits are set. The node matches them.
     fn score(
         &mut self,
         place: &Place<'_>,
@@ -105,11 +108,11 @@ impl Evaluation<'_, Ranked<'_>> {
         scores: &mut [f32],
     ) {
         let query = self.query;
-        // Nobody asked yet what clauses match that nothing depends on.
+        // Beside a required clause, optional ones were not evaluated with the window.
         let optional =
             self.has(node, Occur::Must) && query.nodes[node as usize].kind == Kind::CLAUSES;
         for child in query.scored(node) {
-            // A term's postings say by themselves where they are.
+            // A term's postings show its matches.
             if query.counts(child, Occur::Must) || query.is_plain_term(child) {
                 self.score(place, child, window, bits, scores);
                 continue;
@@ -150,6 +153,8 @@ impl Evaluation<'_, Ranked<'_>> {
             false => Self::lengths(place, field),
         };
         let (leaf, words) = (&mut leaves[scoring], words_of(words, scoring));
+        // Terminates: each round takes the postings of a run, until one is past the window or the
+        // list ends.
         loop {
             let run = leaf.run(&place.context, words);
             let start = window.start;

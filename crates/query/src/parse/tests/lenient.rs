@@ -1,4 +1,4 @@
-//! What is made of texts that mean nothing, or too much.
+//! The lenient parser's results for invalid and for too large texts.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::parse::WARNINGS_MAX;
 use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, NONE, NodeId, Query};
 
-/// What each text stands for, and of how many things in it the parser says that it passed over them.
+/// Checks each text's query, and the number of its warnings.
 fn check(cases: &[(&str, &str, usize)]) {
     for (text, expected, warnings) in cases {
         let (query, found) = parser().parse_lenient(text);
@@ -87,7 +87,7 @@ fn a_hostile_text_is_refused_or_cut() {
     assert!(matches!(parser().parse(&patterns).unwrap_err().problem, Problem::TooLarge(_)));
 }
 
-/// Nodes on the longest way down from a node.
+/// Returns the number of nodes on the longest path down from a node.
 fn depth(query: &Query, node: NodeId) -> usize {
     if node == NONE {
         return 0;
@@ -96,7 +96,7 @@ fn depth(query: &Query, node: NodeId) -> usize {
 }
 
 proptest! {
-    /// Anyone who goes down a tree relies on it.
+    /// Recursive functions over a tree rely on its depth.
     #[test]
     fn no_text_makes_a_deep_tree(parts in prop::collection::vec(0usize..14, 0..400)) {
         let parts = parts.iter().map(|part| {

@@ -1,4 +1,4 @@
-//! Settings of the second tier: where it is, what it survives, how large it is, and when segments go there.
+//! Settings of the second tier: place, durability, size, and when segments are copied to it.
 
 use std::time::Duration;
 
@@ -12,11 +12,12 @@ use super::Options;
 use crate::config::durability::{Durability, Mode};
 use crate::config::on_full::OnFull;
 
-/// The default second tier is at least this number of times as large as DRAM.
+/// The least size of the default second tier, in multiples of the DRAM.
 const NVM_SHARE: u64 = 8;
-/// DRAM for each place of a segment in the default second tier: what describes the segments takes a sixteenth then.
+/// The bytes of DRAM for each segment slot of the default second tier. Descriptors then take a
+/// sixteenth of the DRAM.
 const DRAM_A_SLOT: u64 = 16 << 10;
-/// Places that are more than that at least, since segments differ in size.
+/// The number of slots for each segment of nominal size, since segments differ in size.
 const SLOTS_A_SEGMENT: u64 = 2;
 
 impl Options {
@@ -25,13 +26,15 @@ impl Options {
         self.verify.unwrap_or_else(|| self.is_os_level())
     }
 
-    /// True if an acknowledged operation survives the end of the operating system.
+    /// True if acknowledged operations survive the end of the operating system.
     pub(crate) fn is_os_level(&self) -> bool {
         self.mode == Mode::Crash && self.durability == Durability::Os
     }
 
-    /// True if operations are logged until their segment is engraved: to survive a crash, or because a full second tier may have no room for
-    /// them when the index closes. With [`OnFull::DropOldest`] there is always room.
+    /// True if operations are logged until their segment is engraved.
+    ///
+    /// In mode crash, they must survive a crash. In mode graceful, a full second tier may have no
+    /// room for them when the index closes. With [`OnFull::DropOldest`] there is always room.
     pub(crate) fn is_logged(&self) -> bool {
         match self.mode {
             Mode::Volatile => false,
@@ -40,7 +43,8 @@ impl Options {
         }
     }
 
-    /// Takes over what an index was made with; an error names what its root says and this version does not know.
+    /// Takes over the settings that an index was made with. The error names the setting in the root
+    /// that this version does not know.
     pub(crate) fn take_over(&mut self, root: &Root) -> Result<(), &'static str> {
         self.is_there = true;
         self.executors = usize::try_from(root.executors).map_err(|_| "number of executors")?;
@@ -65,8 +69,9 @@ impl Options {
         Ok(())
     }
 
-    /// Takes as much DRAM as the index needs that is opened, unless somebody said how much: who made it with large segments
-    /// need not say so again. What cannot be divided at any size is refused later.
+    /// Raises the DRAM to the need of an existing index, unless the caller set it. So an index that
+    /// was made with large segments opens without options. A size that cannot be divided at all is
+    /// refused later.
     fn grow_dram(&mut self) {
         if self.is_dram_given {
             return;
@@ -76,7 +81,8 @@ impl Options {
         }
     }
 
-    /// The size of each executor's part unless it is given. Address space is cheap; the file grows as it is needed.
+    /// Returns the default size of each executor's part, in bytes. Address space is cheap: the file
+    /// grows as needed.
     fn default_nvm(&self) -> u64 {
         let executors = self.executors as u64;
         let dram_bytes = self.dram_bytes / executors;
@@ -86,13 +92,16 @@ impl Options {
         described.min(disk).max(dram_bytes.saturating_mul(NVM_SHARE)).min(NVM_BYTES_MAX)
     }
 
-    /// Keeps the size of the second tier that [`memory`](Self::memory) found: the disk may say another one later.
+    /// Keeps the size of the second tier that [`memory`](Self::memory) computed. The size of the
+    /// disk may differ later.
     pub(crate) fn fix_nvm(&mut self, nvm: NvmSettings) {
         self.nvm_bytes = Some(nvm.bytes * self.executors as u64);
     }
 
-    /// The error in terms of these options, for all executors together. If segments and second tier have default sizes, which follow
-    /// the DRAM, it names the DRAM. The least size that it names is enough.
+    /// Expresses an error in terms of these options, for all executors together.
+    ///
+    /// If segments and second tier have default sizes, those follow the DRAM, so the error names
+    /// the DRAM. The least size that it names is enough.
     pub(crate) fn as_asked(&self, error: GeometryError) -> GeometryError {
         let executors = self.executors as u64;
         let heap = |dram_bytes| Options { dram_bytes, ..self.clone() };
@@ -121,7 +130,8 @@ impl Options {
         named.unwrap_or(error)
     }
 
-    /// The least size for all executors together that fits, up to 1 GiB each. `first` is tried before any other, per executor.
+    /// Returns the least size that fits, for all executors together; at most 1 GiB for each.
+    /// `first`, a size for one executor, is tried before the others.
     fn least(&self, first: Option<u64>, fits: impl Fn(u64) -> bool) -> Option<u64> {
         const STEP: u64 = 64 << 10;
         const STEPS_MAX: u64 = 1 << 14;
@@ -135,12 +145,13 @@ impl Options {
         divide(self.memory())
     }
 
-    /// Bytes of the second tier of all executors, as set or by default.
+    /// Returns the size of the second tier for all executors together, in bytes: as set or by
+    /// default.
     pub(crate) fn nvm_bytes_in_all(&self) -> u64 {
         self.nvm().bytes * self.executors as u64
     }
 
-    /// Each executor's part of the second tier.
+    /// Returns the settings of each executor's part of the second tier.
     pub(super) fn nvm(&self) -> NvmSettings {
         let executors = self.executors as u64;
         let bytes = self.nvm_bytes.map_or_else(|| self.default_nvm(), |bytes| bytes / executors);
@@ -157,7 +168,7 @@ fn is_nvm_too_small(geometry: &Result<Geometry, GeometryError>) -> bool {
     matches!(geometry, Err(GeometryError::NvmTooSmall { .. }))
 }
 
-/// A name of at most 8 bytes as a word.
+/// Returns the first 8 bytes of a name as a word.
 pub(crate) fn name_word(name: &str) -> u64 {
     let mut bytes = [0; 8];
     bytes[..name.len().min(8)].copy_from_slice(&name.as_bytes()[..name.len().min(8)]);

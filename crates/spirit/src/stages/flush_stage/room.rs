@@ -1,5 +1,5 @@
-//! How the flush stage makes room, as far as the policy lets it: dead rows are left out, readers are sent to the second tier, entries
-//! leave the DRAM dictionary, and the oldest segment goes.
+//! How the flush stage makes room, within the policy. It leaves out dead rows, moves readers to the
+//! second tier, removes entries from the DRAM dictionary, and drops the oldest segment.
 
 use spirit_index::engrave::commit::commit;
 use spirit_index::flush::drop_oldest;
@@ -17,7 +17,7 @@ use crate::config::on_full::OnFull;
 use crate::stages::placement::Placement;
 use crate::storage::shared::Shared;
 
-/// The room that a rewrite found, in bytes, and the rows that it need not copy.
+/// The free room, in bytes, and the number of dead rows, which a rewrite need not copy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
     long: u64,
@@ -42,21 +42,21 @@ impl Room {
     }
 }
 
-/// Rows of a dropped segment whose keys are taken out under one lock.
+/// The number of rows of a dropped segment whose keys are removed under one lock.
 const KEY_SWEEP_ROWS: u32 = 256;
-/// A rewrite that found no room is repeated once one in `RETRY_SHARE` segments is new. Where nothing
-/// may be dropped it is tried again as soon as there is more room.
+/// The share of new segments after which a rewrite that found no room is repeated: one in
+/// `RETRY_SHARE`. Where nothing may be dropped, it is repeated as soon as there is more room.
 const RETRY_SHARE: Position = 4;
-/// Entries of a term, on average, from which on segments are rewritten together though few of their
-/// rows are dead.
+/// The average number of entries of a term from which segments are rewritten together, even with
+/// few dead rows.
 const SCATTERED: u64 = 4;
-/// The least number of segments behind the oldest that are rewritten together then.
+/// The least number of segments after the oldest that are then rewritten together.
 const GATHERED_MIN: Position = 3;
-/// Descriptor table slots that are kept free.
+/// The number of descriptor table slots that are kept free.
 const SLOTS_FREE_MIN: u32 = 8;
 
 impl FlushStage {
-    /// Drops what has been there for the time that documents are kept, and ends a segment that covers too much of it.
+    /// Drops segments older than the retention time, and ends a segment that covers too much of it.
     pub(super) fn drop_old(&mut self) {
         let shared = self.shared.clone();
         let Some(retention) = &shared.retention else { return };
@@ -66,14 +66,14 @@ impl FlushStage {
         if let Ok(mut role) = self.role.try_lock() {
             role.seal_over();
         }
-        // A rewrite takes the oldest segments together.
+        // Not during a rewrite, which holds the oldest segments together.
         while self.rewrite.is_none()
             && retention.is_oldest_over(&shared.memory)
             && self.drop_oldest()
         {}
     }
 
-    /// Takes back what no reader holds any more.
+    /// Frees memory that no reader holds any more.
     pub(super) fn collect(&mut self) {
         let memory = &self.shared.memory;
         memory.dictionary().collect(memory.footing());
@@ -82,7 +82,7 @@ impl FlushStage {
         }
     }
 
-    /// Takes the next step of a rewrite, if there is one; says whether there was.
+    /// Takes the next step of a rewrite. True if there was one.
     pub(super) fn advance_rewrite(&mut self) -> bool {
         let Some(rewrite) = &mut self.rewrite else { return false };
         let shared = &self.shared;
@@ -118,8 +118,8 @@ impl FlushStage {
         }
     }
 
-    /// True if a rewrite might find room: the last one did, or there is more now than it found. Where
-    /// the oldest may be dropped it is not worth while before some of the segments are new.
+    /// True if a rewrite might find room: the last one did, or there is more room now than it
+    /// found. Where the oldest may be dropped, a rewrite does not pay before some segments are new.
     fn may_rewrite(&self) -> bool {
         let memory = &self.shared.memory;
         if self.shared.on_full == OnFull::DropOldest {
@@ -128,18 +128,22 @@ impl FlushStage {
         self.found_no_room.is_none_or(|found| Room::of(memory).is_more_than(found))
     }
 
-    /// The last segment of a run, from the oldest on, that is worth rewriting, if there is one: at least half of
-    /// its rows are dead, or a quarter where nothing may be dropped and space is short. The run reaches the
-    /// segment that holds the oldest end of the long-term ring, since no space comes back before that goes.
+    /// Returns the last segment of the run, from the oldest on, that is worth rewriting; none if
+    /// no run is.
+    ///
+    /// At least half of the run's rows are dead, or a quarter if nothing may be dropped and space
+    /// is short. The run reaches the segment at the oldest end of the long-term ring. No space is
+    /// freed before that segment goes.
     pub(super) fn candidate(&self) -> Option<Position> {
         let memory = &self.shared.memory;
         if memory.nvm().is_some() {
-            // A segment that is engraved, or going to be, is not rewritten.
+            // A segment that is engraved, or will be, is not rewritten.
             return None;
         }
         let (used, bytes) = memory.partition_use().long;
         let window = memory.window();
-        // Positions may run out before the room for documents does; so may the room for words, unless the oldest goes.
+        // Positions may run out before the room for documents. So may the dictionary's room, unless
+        // the oldest segment may be dropped.
         let may_drop = self.shared.on_full == OnFull::DropOldest;
         let others_short = !memory.has_slot(window.end + SLOTS_FREE_MIN)
             || (!may_drop && memory.dictionary().is_crowded());
@@ -160,15 +164,16 @@ impl FlushStage {
                 first = rows - dead;
             }
             let dies = dead * parts >= rows;
-            // As much again as the oldest has: so a row is copied a few times at most, whatever is taken together.
+            // The run must have as many more living rows as the oldest segment has. So a row is
+            // copied a few times at most, with any number of segments in a run.
             let gathers =
                 scattered && position - window.oldest >= GATHERED_MIN && rows - dead >= first * 2;
             *position >= holder && (dies || gathers)
         })
     }
 
-    /// True if the dictionary is half full, and its terms have entries in many segments: a term keeps
-    /// one of them if these segments are rewritten together.
+    /// True if the dictionary is half full, and its terms have entries in many segments. If these
+    /// segments are rewritten together, a term keeps one entry for them.
     fn is_scattered(&self) -> bool {
         let memory = &self.shared.memory;
         let dictionary = memory.dictionary();
@@ -178,7 +183,7 @@ impl FlushStage {
         dictionary.is_half_full() && entries >= dictionary.terms() * SCATTERED
     }
 
-    /// Whether there is room for less than one and a quarter segments.
+    /// True if there is room for less than one and a quarter segments.
     fn is_crowded(&self) -> bool {
         let memory = &self.shared.memory;
         let (used, bytes) = memory.partition_use().long;
@@ -187,7 +192,7 @@ impl FlushStage {
         bytes - used < memory.reserve() + usual * 5 / 4
     }
 
-    /// Makes room, as far as the policy lets it; says whether there may be some now, or soon.
+    /// Makes room, within the policy. True if there may be some now, or soon.
     pub(super) fn make_room(&mut self) -> bool {
         self.tend();
         if self.commit_oldest() {
@@ -198,7 +203,7 @@ impl FlushStage {
             self.merge_all();
         }
         if let Some(placement) = &mut self.placement {
-            // Whatever the policy, this is when segments have to go.
+            // Under any policy, segments have to go to the second tier now.
             placement.engrave_all();
             if placement.has_to_place(&self.shared.memory) && self.place_a_piece() {
                 return true;
@@ -207,13 +212,13 @@ impl FlushStage {
         if !may_drop {
             return false;
         }
-        // A rewrite that still waits for readers is not worth waiting for, unless it has begun.
+        // A rewrite that still waits for readers is given up, unless it is committed.
         self.rewrite.take_if(|rewrite| !rewrite.is_committed());
-        // Nor is another segment dropped while readers hold up the last one's space: that will come.
+        // No further segment is dropped while readers hold up the last one's space: that will come.
         self.rewrite.is_none() && (!self.dropped.is_empty() || self.drop_oldest())
     }
 
-    /// Sends readers of the oldest engraved segment to its copy; says whether there was one.
+    /// Moves readers of the oldest engraved segment to its copy. True if there was one.
     fn commit_oldest(&mut self) -> bool {
         let oldest = self.placement.as_mut().and_then(Placement::pop_engraved);
         if let Some(id) = oldest {
@@ -236,7 +241,8 @@ impl FlushStage {
         }
     }
 
-    /// Begins to make room in the DRAM dictionary, where the second tier has the same; says whether there will be some.
+    /// Begins to shed entries of the DRAM dictionary that the second tier has too. True if that is
+    /// under way.
     pub(super) fn shed(&mut self) -> bool {
         let Some(placement) = &mut self.placement else { return false };
         if self.shed.is_none() {
@@ -246,7 +252,7 @@ impl FlushStage {
         self.shed.is_some()
     }
 
-    /// The same; if nothing is merged whose entries could leave, that comes first.
+    /// Sheds like [`shed`](Self::shed()), but merges first if no entry can leave yet.
     fn shed_or_merge(&mut self) -> bool {
         let begun = self.shed();
         if !begun {
@@ -255,14 +261,15 @@ impl FlushStage {
         begun
     }
 
-    /// The same, and goes on as long as no reader has to leave.
+    /// Sheds like [`shed_or_merge`](Self::shed_or_merge), and continues until a reader has to
+    /// leave.
     pub(super) fn shed_all(&mut self) -> bool {
         let begun = self.shed_or_merge();
         while self.advance_shed() == Some(Shedding::Cutting) {}
         begun
     }
 
-    /// Takes the next step of that, if there is one; says how it went.
+    /// Takes the next step of shedding, and returns its progress; none if it is not under way.
     pub(super) fn advance_shed(&mut self) -> Option<Shedding> {
         let progress = self.shed.as_mut()?.advance(&self.shared.memory);
         if progress == Shedding::Done {
@@ -272,7 +279,7 @@ impl FlushStage {
         Some(progress)
     }
 
-    /// Whether the dictionary might not take the terms of another segment like the last.
+    /// True if the dictionary might not take the terms of another segment like the last.
     fn terms_short(&self) -> bool {
         let memory = &self.shared.memory;
         let last =
@@ -280,7 +287,7 @@ impl FlushStage {
         last.is_some_and(|(descriptor, _)| memory.dictionary().room() < descriptor.terms() / 2)
     }
 
-    /// Drops the oldest segment, if there is one; says whether there was.
+    /// Drops the oldest segment. False without one, or if it must be merged first.
     fn drop_oldest(&mut self) -> bool {
         if self.oldest_is_unmerged() {
             self.merge_all();
@@ -302,7 +309,7 @@ impl FlushStage {
         true
     }
 
-    /// Whether the oldest segment has to be merged before it can go.
+    /// True if the oldest segment has to be merged before it can go.
     fn oldest_is_unmerged(&self) -> bool {
         let memory = &self.shared.memory;
         self.placement.is_some() && memory.window().oldest >= memory.merged()
@@ -312,7 +319,7 @@ impl FlushStage {
     pub(super) fn sweep_dropped(&mut self) {
         let shared = &self.shared;
         while let Some(oldest) = self.dropped.front() {
-            // Not before readers have left: a run that makes way may begin anew.
+            // Not before readers have left: an interrupted run may begin again meanwhile.
             let placement = self.placement.as_mut();
             let merged = || placement.map(|placement| placement.make_way(shared));
             if !oldest.sweep(&shared.memory, merged, |id| sweep_keys(shared, id)) {
@@ -324,8 +331,8 @@ impl FlushStage {
     }
 }
 
-/// Takes the keys of a segment that is going out of the key table, a few rows at a time, so that the ingest
-/// role waits for microseconds at most.
+/// Removes the keys of a segment from the key table, a few rows at a time. So the ingest role waits
+/// for microseconds at most.
 fn sweep_keys(shared: &Shared, id: SegmentId) {
     let snapshot = Snapshot::of_role(&shared.memory, u64::MAX);
     let segment = snapshot.of(id);

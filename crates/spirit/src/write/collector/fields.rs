@@ -1,7 +1,7 @@
-//! What a document has besides its text: terms of other fields, behind those of the text; and values.
+//! Fields of a document: terms of fields, after those of the text, and values.
 //!
-//! Terms of different fields are different terms, so no phrase goes from one field to the next. Between two values of one
-//! field of text there is a gap that no phrase bridges.
+//! Terms of different fields are different terms, so no phrase spans two fields. Between two values
+//! of one text field there is a gap that no phrase spans.
 
 use spirit_index::fresh::batch::Batch;
 use spirit_index::fresh::extent::Extent;
@@ -14,11 +14,12 @@ use spirit_text::{Sink, Token};
 use super::Collector;
 use crate::config::error::WriteError;
 
-/// Positions between two values of one field.
+/// The positions between two values of one field.
 const GAP: u32 = 100;
 
 impl Collector<'_> {
-    /// Adds the fields of the current document, whose text has been cut. One that is refused leaves nothing in the batch.
+    /// Adds the fields of the current document, whose text has been cut. A document that is refused
+    /// leaves nothing in the batch.
     #[cold]
     pub(super) fn collect_fields(&mut self, text: &str, fields: &[u8]) -> Result<(), WriteError> {
         let (bytes, bytes_max) = (text.len() + fields.len(), self.tokenizers.document_bytes_max());
@@ -39,7 +40,7 @@ impl Collector<'_> {
         Ok(())
     }
 
-    /// Keeps the document as it was given.
+    /// Keeps the document as given.
     #[inline]
     pub(super) fn keep(&mut self, text: &str, fields: &[u8]) {
         if fields.is_empty() {
@@ -50,15 +51,16 @@ impl Collector<'_> {
     }
 }
 
-/// The fields of one document on their way.
+/// The fields of one document being cut.
 struct Cut<'s> {
     schema: &'s Schema,
-    /// Tokens kept of each field of text so far.
+    /// The number of kept tokens of each text field so far.
     counts: Vec<(FieldId, u64)>,
 }
 
 impl Cut<'_> {
-    /// Fields of text first, one behind the other, so that values of one field have no other field between them.
+    /// Cuts all fields. Text fields come first and are sorted, so no other field is between two
+    /// values of one field.
     fn all(mut self, collector: &mut Collector<'_>, fields: &[u8]) -> Vec<(FieldId, u64)> {
         let mut texts: Vec<(FieldId, &str)> = encoded::values(fields)
             .filter_map(|(field, value)| match value {
@@ -109,12 +111,12 @@ impl Cut<'_> {
 }
 
 impl Collector<'_> {
-    /// Cuts a value of a field of text into the batch; says how many of its tokens are kept.
+    /// Cuts a value of a text field into the batch. Returns the number of tokens kept.
     fn cut(&mut self, field: FieldId, analyzer: spirit_text::Analyzer, text: &str) -> u64 {
         let first = self.batch.token_count();
         let mut sink = ToField { extent: self.extent, batch: self.batch, field, first };
         let fed = self.tokenizers.of(analyzer).feed(text, &mut sink);
-        // No part of a document is longer than the document.
+        // Cannot fail: no part of a document is longer than the document.
         let Ok(summary) = fed else { return 0 };
         sink.holes_to(summary.tokens);
         if summary.skipped > 0 {
@@ -123,7 +125,7 @@ impl Collector<'_> {
         self.batch.kept_since(first) as u64
     }
 
-    /// Adds a term as it is; says whether there is one in these bytes.
+    /// Adds a term as it is. False if these bytes are no term.
     fn push_term(&mut self, field: FieldId, bytes: &[u8]) -> bool {
         let Some(term) = Term::new(field, bytes) else { return false };
         self.extent.prefetch(self.batch.push_any(term.key, bytes));
@@ -131,12 +133,12 @@ impl Collector<'_> {
     }
 }
 
-/// Where the tokens of one value go.
+/// The receiver of one value's tokens.
 struct ToField<'a> {
     extent: Extent<'a>,
     batch: &'a mut Batch,
     field: FieldId,
-    /// The batch's tokens before the value's: each position of the value is one more.
+    /// The number of the batch's tokens before the value's. Each position of the value adds one.
     first: usize,
 }
 

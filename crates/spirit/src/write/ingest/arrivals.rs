@@ -1,39 +1,39 @@
-//! When the documents of an executor arrive, if they are kept for a time.
+//! Arrivals of an executor's documents, if documents are kept for a time.
 
 use spirit_index::ground::ids::Position;
 use spirit_index::memory::Memory;
 
 use crate::storage::retention::Retention;
 
-/// The arrivals of the segment being filled, and of those before it.
+/// The arrivals of the segment being filled, and of those before it, in milliseconds since 1970.
 pub(crate) struct Arrivals {
     retention: Retention,
     /// The arrival of the newest document.
     newest_ms: u64,
     /// The arrival of the first document in the segment being filled.
     begun_ms: Option<u64>,
-    /// The arrival of documents that a replay ingests again.
+    /// The arrival of documents that are replayed.
     replayed_ms: Option<u64>,
 }
 
 impl Arrivals {
-    /// Those of an executor whose newest document arrived at `newest_ms`.
+    /// Returns the arrivals of an executor whose newest document arrived at `newest_ms`.
     pub(super) fn new(retention: &Retention, newest_ms: u64) -> Arrivals {
         let retention = retention.clone();
         Arrivals { retention, newest_ms, begun_ms: None, replayed_ms: None }
     }
 
-    /// Sets the arrival of documents that are appended from now on; none: they arrive when they are appended.
+    /// Sets the arrival of later documents; none: the time of their append.
     pub(super) fn replay(&mut self, ms: Option<u64>) {
         self.replayed_ms = ms;
     }
 
-    /// When a document arrives that is appended now. It never falls.
+    /// Returns the arrival of a document that is appended now. It never falls.
     pub(super) fn now_ms(&self) -> u64 {
         self.replayed_ms.unwrap_or_else(|| self.retention.now_ms()).max(self.newest_ms)
     }
 
-    /// The arrival of the newest document.
+    /// Returns the arrival of the newest document.
     pub(super) fn newest_ms(&self) -> u64 {
         self.newest_ms
     }
@@ -49,7 +49,7 @@ impl Arrivals {
         memory.set_arrived(position, self.newest_ms);
     }
 
-    /// Documents of the segment at `position` arrived at `ms`, which nobody sees yet.
+    /// Notes that documents of the segment at `position`, not visible yet, arrived at `ms`.
     pub(super) fn note(&mut self, memory: &Memory, position: Position, ms: u64) {
         self.newest_ms = ms;
         self.begun_ms.get_or_insert(ms);

@@ -1,10 +1,13 @@
-//! An executor's part of a group: documents that take effect together with those in other executors and the application's offset,
-//! all of them or none, whatever happens.
+//! An executor's part of a group: documents that take effect with those of other executors and the
+//! application's offset, all of them or none.
 //!
-//! A part is one record of the log, which is there or is not, and its rows lie in one segment. So it is tried whole: rows that
-//! the segment has no room for the rest of are given up, and the part begins anew in the next one. It is [placed](Ingester::place)
-//! first, which may be taken back and changes nothing that is durable or visible; then [logged](Ingester::log), when all parts of
-//! the group have their places; then [finished](Ingester::finish).
+//! A part is one record of the log, and its rows lie in one segment. So it is appended whole. If
+//! the segment lacks room for some rows, all are given up, and the part begins again in the next
+//! segment.
+//!
+//! First, a part is [placed](Ingester::place), which can be taken back, and changes nothing durable
+//! or visible. Once all parts of the group are placed, it is [logged](Ingester::log). Then it is
+//! [finished](Ingester::finish).
 
 use std::collections::HashMap;
 
@@ -16,9 +19,9 @@ use super::{Appended, Ingester};
 use crate::config::error::WriteError;
 use crate::write::replacement::{Entered, abandon, enter, forget_replaced};
 
-/// A part of a group whose rows and keys have their places.
+/// A part of a group whose rows and keys are placed.
 pub(crate) struct Placed {
-    /// The segment's rows before it.
+    /// The number of the segment's rows before it.
     before: u32,
     /// Its first row.
     row: u64,
@@ -26,17 +29,17 @@ pub(crate) struct Placed {
 }
 
 impl Ingester {
-    /// The application's offset: that of the last group.
+    /// Returns the application's offset: that of the last group.
     pub(crate) fn offset(&self) -> Option<&[u8]> {
         self.journal.as_ref()?.offset()
     }
 
-    /// How many documents were collected.
+    /// Returns the number of collected documents.
     pub(crate) fn collected(&self) -> usize {
         self.batch.documents().len()
     }
 
-    /// Forgets what was collected.
+    /// Drops the collected documents.
     pub(crate) fn clear(&mut self) {
         self.batch.clear();
         if let Some(journal) = &mut self.journal {
@@ -44,8 +47,9 @@ impl Ingester {
         }
     }
 
-    /// Writes what was collected, with sequence numbers from `sequence` on, and enters the keys. `documents` is one past the highest
-    /// number of the group's documents. An error leaves nothing.
+    /// Writes the collected documents with sequence numbers from `sequence` on, and enters their
+    /// keys. `documents` is one past the highest number of the group's documents. An error leaves
+    /// nothing.
     pub(crate) fn place(
         &mut self,
         end: GroupEnd<'_>,
@@ -64,7 +68,7 @@ impl Ingester {
         loop {
             let before = self.append_whole(end)?;
             let progress = self.shared.progress();
-            // Then all keys but the group's own can leave the key table.
+            // Then all keys except the group's own can leave the key table.
             let is_alone = before == 0 && !self.shared.is_anything_unplaced();
             let row = self.writer.base_row() + u64::from(before);
             match self.enter_all(row) {
@@ -80,14 +84,14 @@ impl Ingester {
         }
     }
 
-    /// Logs a part that has its place. Durable on return. An error poisons the index.
+    /// Logs a placed part. Durable on return. An error poisons the index.
     pub(crate) fn log(&mut self, placed: &Placed) -> Result<(), WriteError> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let arrived_ms = self.arrivals.as_ref().map_or(0, Arrivals::newest_ms);
         journal.log_group(&self.shared, &self.batch, placed.row, self.number, arrived_ms)
     }
 
-    /// Makes a part visible that was logged, as all others of its group.
+    /// Makes a logged part visible. All parts of its group must be logged.
     pub(crate) fn finish(&mut self, placed: Placed, end: GroupEnd<'_>) -> Result<(), WriteError> {
         if let Some((journal, offset)) = self.journal.as_mut().zip(end.offset) {
             journal.note_offset(offset, end.number);
@@ -99,13 +103,15 @@ impl Ingester {
         Ok(())
     }
 
-    /// Takes back a part that has its place.
+    /// Takes back a placed part.
     pub(crate) fn withdraw(&mut self, placed: Placed) {
         self.withdraw_all(placed.row, &placed.entered);
         self.give_up(placed.before, self.collected());
     }
 
-    /// The batch, in one segment and with room for its record; how many rows the segment had before.
+    /// Appends the whole batch to one segment, with room for its record in the log. Returns the
+    /// number of rows that the segment had before. The loop ends with the batch in place, or if an
+    /// empty segment is too small.
     fn append_whole(&mut self, end: GroupEnd<'_>) -> Result<u32, WriteError> {
         loop {
             self.wait_for_group(end)?;
@@ -123,7 +129,8 @@ impl Ingester {
         }
     }
 
-    /// A part without documents has a row all the same, so that the segment being filled is one that its record waits for.
+    /// Places a part without documents. It gets a row, so that its record waits for the segment
+    /// being filled.
     fn place_mark(&mut self, end: GroupEnd<'_>, sequence: u64) -> Result<Placed, WriteError> {
         self.wait_for_group(end)?;
         self.mark(sequence)?;
@@ -132,7 +139,7 @@ impl Ingester {
         Ok(Placed { before, row, entered: Vec::new() })
     }
 
-    /// A row for a record without documents, with this sequence number or the one that comes next.
+    /// Appends a row for a record without documents, with this sequence number or the next one.
     pub(crate) fn mark(&mut self, sequence: u64) -> Result<(), WriteError> {
         self.delete_sequence = sequence.max(self.sequence_end);
         self.append_dead(self.delete_sequence)?;
@@ -145,7 +152,7 @@ impl Ingester {
         self.wait_for_log(|journal, shared| journal.has_room_for_group(shared, count, end))
     }
 
-    /// Enters the documents of the batch, the first of which is in row `row`: all of them or none.
+    /// Enters the documents of the batch, of which the first is in row `row`: all of them or none.
     fn enter_all(&mut self, row: u64) -> Result<Vec<Entered>, WriteError> {
         let shared = self.shared.clone();
         let table = shared.keys();
@@ -172,18 +179,18 @@ impl Ingester {
         result.inspect_err(|_| self.withdraw_all(row, &all)).map(|()| all)
     }
 
-    /// Takes the keys of rows from `row` on out of the table again.
+    /// Removes the keys of rows from `row` on from the table again.
     fn withdraw_all(&mut self, row: u64, entered: &[Entered]) {
         let shared = &self.shared;
         let table = shared.keys();
         shared.memory.pins().pin(&self.pin);
         let snapshot = Snapshot::of_role(&shared.memory, row);
-        // What one has taken from another of them goes back first.
+        // In reverse order: a row may have taken over a slot of an earlier one.
         entered.iter().rev().for_each(|entered| entered.withdraw(shared, &snapshot, &table));
         shared.memory.pins().unpin(&self.pin);
     }
 
-    /// Kills what the documents of the batch replace.
+    /// Kills the documents that the batch replaces.
     fn bury_all(&mut self, entered: Vec<Entered>) {
         let shared = self.shared.clone();
         let _keys = shared.keys();
@@ -198,7 +205,7 @@ impl Ingester {
         shared.memory.pins().unpin(&self.pin);
     }
 
-    /// The first `taken` rows behind `before` never come to life.
+    /// Gives up the first `taken` rows after `before`: they never come to life.
     fn give_up(&mut self, before: u32, taken: usize) {
         let first = self.writer.base_row() + u64::from(before);
         if taken > 0 {

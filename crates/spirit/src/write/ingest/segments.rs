@@ -1,4 +1,4 @@
-//! The ingest role's segments: how one ends and the next begins, and what the role waits for where there is no room.
+//! Segments of the ingest role: how one ends and the next begins, and the waits for room.
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::TrySendError;
@@ -18,7 +18,7 @@ use crate::write::journal::Journal;
 use crate::write::task::Task;
 
 impl Ingester {
-    /// Waits until the log has room, which is when segments are engraved.
+    /// Waits until the log has room. Engraving segments makes it.
     pub(super) fn wait_for_log(
         &mut self,
         has_room: impl Fn(&Journal, &Shared) -> bool,
@@ -31,9 +31,10 @@ impl Ingester {
             if self.journal.as_mut().is_some_and(|journal| journal.begin_lap(&self.shared)) {
                 continue;
             }
-            // What this segment holds stays in the log until it is engraved; but those before it give room first.
+            // The log keeps this segment's operations until it is engraved. Earlier segments make
+            // room first.
             if !self.shared.is_anything_unplaced() {
-                // While it waited to be handed over the log may have got room by others.
+                // While it waited to be handed over, other segments may have made room in the log.
                 match self.end_segment() {
                     Err(WriteError::HeapFull) if self.shared.progress() != progress => continue,
                     ended => ended?,
@@ -44,19 +45,20 @@ impl Ingester {
         }
     }
 
-    /// Ends the segment being filled, unless nothing is in it; nothing is added any more. There is nobody left to make room
-    /// for an operation that waits, so it gets an error.
+    /// Ends the segment being filled, unless it is empty. Nothing is added afterwards. An operation
+    /// that waits for room gets an error, since no thread is left to make any.
     pub(crate) fn end_last_segment(&mut self) -> Result<(), WriteError> {
         self.is_closing = true;
         if self.writer.rows() > 0 { self.seal() } else { Ok(()) }
     }
 
-    /// Ends the segment being filled before it is full, unless nothing is in it.
+    /// Ends the segment being filled before it is full, unless it is empty.
     pub(crate) fn end_segment(&mut self) -> Result<(), WriteError> {
         if self.sealed || self.writer.rows() > 0 { self.next_segment() } else { Ok(()) }
     }
 
-    /// Hands the segment to the flush stage and opens the next. Can be repeated if it finds no room.
+    /// Hands the segment to the flush stage, and opens the next. The call can be repeated if there
+    /// is no room.
     pub(super) fn next_segment(&mut self) -> Result<(), WriteError> {
         self.seal()?;
         let memory = &self.shared.memory;
@@ -71,8 +73,9 @@ impl Ingester {
             if let Some(writer) = has_slot.then(opened).flatten() {
                 break writer;
             }
-            // Where there are no slots there may be memory enough, so nobody else asks. Nor does anybody where nothing is dropped
-            // and the last flush has left no room for what a segment begins with: then we are to learn that there will be none.
+            // Without slots there may be memory enough, so no other thread asks for room. Without
+            // drops, the last flush may have left no room for a new segment. Then this task finds
+            // out that there will be none.
             if !has_slot || self.shared.on_full != OnFull::DropOldest {
                 let _ = self.tasks.try_send(Task::MakeRoom);
             }
@@ -86,12 +89,12 @@ impl Ingester {
         Ok(())
     }
 
-    /// The row number behind the last.
+    /// Returns the row number after the last row.
     pub(super) fn row_end(&self) -> u64 {
         self.writer.base_row() + self.writer.rows() as u64
     }
 
-    /// Closes the segment and hands it over. While the queue is full the segment stays open as it was.
+    /// Closes the segment and hands it over. While the queue is full, the segment stays open.
     fn seal(&mut self) -> Result<(), WriteError> {
         while !self.sealed {
             let progress = self.shared.progress();
@@ -102,9 +105,9 @@ impl Ingester {
         Ok(())
     }
 
-    /// The same, unless the queue is full; says whether it was not.
+    /// Seals like [`seal`](Self::seal), but does not wait. False if the queue is full.
     fn try_seal(&mut self) -> Result<bool, WriteError> {
-        // Before the segment says where the log begins behind it.
+        // Before the descriptor records where the log continues after this segment.
         let row = self.row_end();
         if let Some(journal) = &mut self.journal {
             journal.keep_offset(&self.shared, row, self.documents_end)?;
@@ -123,7 +126,7 @@ impl Ingester {
         Ok(self.sealed)
     }
 
-    /// True if the segment being filled has documents for so long that it takes no more.
+    /// True if the first document of the segment being filled is so old that it takes no more.
     pub(super) fn is_segment_over(&self) -> bool {
         self.arrivals.as_ref().is_some_and(Arrivals::end_segment)
     }
@@ -131,12 +134,12 @@ impl Ingester {
     /// Closes such a segment, if that needs no waiting.
     pub(crate) fn seal_over(&mut self) {
         if !self.sealed && self.is_segment_over() {
-            // The next operation finds out what is wrong, if something is.
+            // The next operation returns the error, if there is one.
             let _ = self.try_seal();
         }
     }
 
-    /// What the segment's entry in the engrave log will say.
+    /// Returns the contents of the segment's entry in the engrave log.
     fn at_seal(&self) -> Sealed {
         let numbers = &self.shared.numbers;
         Sealed {
@@ -154,7 +157,8 @@ impl Ingester {
         self.journal.as_ref().is_some_and(Journal::is_replaying)
     }
 
-    /// Waits for the flush stage to make room, of which there was none after so much `progress`; unless it can make none.
+    /// Waits for the flush stage to make room. There was none when `progress` was read. Returns an
+    /// error if the stage can make none.
     fn wait_for_stage(&self, progress: u64) -> Result<(), WriteError> {
         if self.shared.takes_nothing() {
             self.shared.poison();
@@ -162,7 +166,7 @@ impl Ingester {
         }
         let refuses = match self.shared.on_full {
             _ if self.shared.stops_waiting() => true,
-            // The oldest segment goes once a merge is done or the disk has room again.
+            // The oldest segment is dropped once a merge is done or the disk has room again.
             OnFull::DropOldest => false,
             OnFull::Wait => self.is_closing || self.is_replaying(),
             OnFull::Refuse => true,
@@ -175,9 +179,11 @@ impl Ingester {
         Ok(())
     }
 
-    /// The key table is full of keys that no engraved segment has. In the second tier segments are engraved, and keys leave; without
-    /// one the oldest segment goes with its keys, if it may. Then the documents that found no place after so much `progress` are
-    /// tried again.
+    /// Makes room in a key table that is full of keys without an engraved segment.
+    ///
+    /// With a second tier, segments are engraved, and keys leave. Without one, the oldest segment
+    /// is dropped with its keys, if the policy allows it. Then the caller retries the documents
+    /// without room. `progress` was read before they were tried.
     pub(super) fn wait_for_keys(&mut self, progress: u64) -> Result<(), WriteError> {
         let has_tier = self.shared.memory.nvm().is_some();
         if !has_tier && self.shared.on_full != OnFull::DropOldest {
@@ -194,9 +200,9 @@ impl Ingester {
         self.wait_for_room(progress)
     }
 
-    /// The long-term partition is full: what now is the policy's matter.
+    /// Waits for room in the long-term partition, within the policy.
     pub(super) fn wait_for_room(&self, progress: u64) -> Result<(), WriteError> {
-        // A full queue means that the stage is at work, which makes room as well.
+        // A full queue means that the stage is at work, which makes room too.
         let _ = self.tasks.try_send(Task::MakeRoom);
         self.wait_for_stage(progress)
     }
