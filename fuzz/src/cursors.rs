@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{Document, Index, Reader, Search, SearchError};
 use spirit::search::{Cursor, Direction};
+use spirit::{Document, Index, Reader, Search, SearchError};
 
 const DOCUMENTS: i64 = 200;
 

@@ -3,8 +3,8 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{Analyzer, Index, Reader, SearchError};
 use spirit::search::Highlight;
+use spirit::{Analyzer, Index, Reader, SearchError};
 
 use crate::bytes::Bytes;
 

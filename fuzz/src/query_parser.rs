@@ -5,9 +5,11 @@ use std::cell::RefCell;
 use std::sync::OnceLock;
 
 use spirit::lab::Algorithm;
-use spirit::{Analyzer, Document, FieldKind, Index, Lenient, Operator, Reader, Search, SearchError};
 use spirit::schema::TimeUnit;
 use spirit::search::Direction;
+use spirit::{
+    Analyzer, Document, FieldKind, Index, Lenient, Operator, Reader, Search, SearchError,
+};
 
 fn index() -> &'static Index {
     static INDEX: OnceLock<Index> = OnceLock::new();

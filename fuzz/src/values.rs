@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use spirit::{Builder, Document, FieldKind, Index, Reader};
 use spirit::schema::TimeUnit;
+use spirit::{Builder, Document, FieldKind, Index, Reader};
 use spirit_schema::{everything, format_time, parse_time, typed};
 
 /// Fields of each kind that has values which are no words.

@@ -53,7 +53,7 @@ fn parse_peers(text: &str) -> Result<PeerList, String> {
     for name in text.split(',') {
         let system = System::ALL.into_iter().find(|system| system.name() == name);
         let system = system.ok_or_else(|| {
-            format!("no such engine: {name}; say all, none, or a list of tantivy, lucene, sqlite")
+            format!("no such engine: {name}; give all, none, or a list of tantivy, lucene, sqlite")
         })?;
         if !list.contains(&system) {
             list.push(system);

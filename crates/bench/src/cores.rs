@@ -64,7 +64,10 @@ impl Cores {
         match (self.pinned, self.are_two()) {
             (false, _) => "cores: threads cannot be pinned here".to_owned(),
             (true, false) => {
-                format!("cores: only {}; what needs two is not what it should be", self.first)
+                format!(
+                    "cores: only {}; experiments that need two cores are slower than they should be",
+                    self.first
+                )
             }
             (true, true) => format!("cores: {} and {}", self.first, self.second),
         }

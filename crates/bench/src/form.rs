@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use spirit::query::{Bool, Fuzzy, Word};
+use spirit::query::{Bool, Word};
 use spirit::schema::Schema;
 use spirit::{Clause, Query};
 use spirit_peer_protocol::{Clauses, Query as Tree, TEXT, Unsupported};
@@ -58,9 +58,8 @@ fn clause(tree: &Tree) -> Result<Clause, Unsupported> {
         Tree::Fuzzy { field, value, distance, transpositions, prefix_length } => {
             let prefix_length = u8::try_from(*prefix_length)
                 .map_err(|_| Unsupported("so long a prefix of a fuzzy term".to_owned()))?;
-            let fuzzy =
-                Fuzzy { distance: *distance, prefix_length, transpositions: *transpositions };
-            Clause::Fuzzy(word(field, value), fuzzy)
+            let (word, distance, transpositions) = (word(field, value), *distance, *transpositions);
+            Clause::Fuzzy { word, distance, prefix_length, transpositions }
         }
         Tree::Bool(clauses) => bool(clauses)?,
         Tree::Constant { query, score } => clause(query)?.constant(*score),

@@ -139,7 +139,7 @@ fn lists(memory: &Memory, position: Position) -> Fallible<Vec<(TermKey, Entry)>>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use spirit::settings::DictionaryTier;
+    use spirit::lab::DictionaryTier;
     use spirit::{Analyzer, Index, Query};
 
     use crate::scratch::Scratch;

@@ -192,12 +192,12 @@ fn found(
 /// What is searched for, besides the query.
 fn search(args: &AnsweringArgs) -> Search {
     // Asked for none, one is looked for all the same: the shortest page that the engine has.
-    let mut search = Search::in_order(args.k.max(1), args.order());
+    let mut search = args.first(args.k.max(1));
     if let Some(cursor) = &args.after {
         search = search.after(cursor.clone());
     }
     if let Some(fade) = &args.recency {
-        search = search.recency(fade.recency());
+        search = fade.added_to(search);
     }
     if let Counting::UpTo(number) = args.counting() {
         search = search.total(number);

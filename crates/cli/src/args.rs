@@ -28,8 +28,9 @@ use crate::size::Size;
 
 /// Real-time full-text search: a document is found the instant it is added
 ///
-/// An index is kept in a directory: what was acknowledged is there again whatever happened to the process, and a
-/// later command needs only `-d DIR`. For a single question, `--in FILE` indexes files in memory and keeps nothing.
+/// An index is kept in a directory. Acknowledged documents survive a crash of the process, and a
+/// later command needs only `-d DIR`. For a single question, `--in FILE` indexes files in memory
+/// and keeps nothing.
 #[derive(Debug, Parser)]
 #[command(name = "spirit", version, arg_required_else_help = true, max_term_width = 80, after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -56,12 +57,12 @@ Queries:
 const EXAMPLES: &str = with_syntax!(
     "\
 Examples:
-  spirit demo                        the whole thing at work, in under a minute
+  spirit demo                        streams in posts and queries them meanwhile
   spirit ingest -d news posts.jsonl  makes the index in news, or adds to it
   spirit search -d news 'fox -dog'   the newest posts with fox and without dog
   spirit get -d news moby            a document by its key
   spirit count --in log.jsonl.zst 'error AND disk'
-                                     of a file, in memory; nothing is kept"
+                                     counts in a file; keeps no index"
 );
 
 #[derive(Debug, Subcommand)]
@@ -85,37 +86,38 @@ pub(crate) enum Command {
 
 /// Adds documents to an index and prints a one-line JSON summary
 ///
-/// The index is kept in DIR, which is made if there is none. It keeps the options that it was made with, so a later
-/// command needs only `-d DIR`; only --dram may be another each time. One process at a time writes an index; any number search it meanwhile.
+/// The index is kept in DIR, which is made if there is none. It keeps the options that it was made
+/// with, so a later command needs only `-d DIR`. Options that say "not kept" are for one call. One
+/// process at a time writes an index; others can search it meanwhile.
 ///
-/// A line that is no document (invalid UTF-8, malformed, too long) is reported as FILE:LINE: reason and
-/// counted; the rest goes in. The same key again replaces the document. `-` is standard input; a file that ends
-/// in .zst is decompressed on the fly.
+/// An invalid line (not UTF-8, malformed, too long) is counted and reported as FILE:LINE: reason;
+/// the other lines are added. A document replaces an older one with its key. `-` is standard input.
+/// Files that end in .zst are decompressed on the fly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = INGEST_EXAMPLES, mut_args(answering::hidden))]
 pub(crate) struct IngestArgs {
     /// Files of documents, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Where the index is kept; made if there is none
+    /// Directory of the index; made if there is none
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
-    /// Answer these queries (one a line) when everything is in, as `search --queries` does and with
-    /// its options
+    /// After adding, answer the queries of this file, one a line, as `search --queries` does and
+    /// with its options
     #[arg(long, value_name = "FILE")]
     pub(crate) queries: Option<PathBuf>,
-    /// Print `ack KEY` for each document, flushed, once it is durable (in modes other than crash: once queries
-    /// find it)
+    /// Print and flush `ack KEY` for each document once it is durable (in modes other than crash:
+    /// once queries find it)
     #[arg(long)]
     pub(crate) ack: bool,
-    /// Go on where the last run with --resume came to an end, whatever that was, so that each line of the files goes in exactly once:
-    /// the index keeps how far they were read. Needs mode crash
+    /// Continue where the last run with --resume ended, even if it was killed. Each line of the
+    /// files is added exactly once: the index records how far they were read. Needs mode crash
     #[arg(long, conflicts_with = "ack", requires = "directory")]
     pub(crate) resume: bool,
-    /// Show progress even if standard error is no terminal
+    /// Show progress even if standard error is not a terminal
     #[arg(long)]
     pub(crate) progress: bool,
-    /// Read options from a file (the same names); what is typed here wins
+    /// Read options from a file, by the same names; options typed here win
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
@@ -148,11 +150,11 @@ A configuration file:
 /// Answers queries, newest documents first
 ///
 /// Prints a line for each document: its key, its time if it has one, its text if the index stores
-/// it. In a pipe tabs separate these and the text is whole; on a terminal the text ends with the
-/// line. The number of matches is on standard error.
+/// it. In a pipe, tabs separate these and the text is whole. On a terminal, the text is cut to the
+/// line. The number of matches goes to standard error.
 ///
-/// With -d an index that is kept is asked. With --in the files are indexed in memory, the queries answered, and
-/// nothing is kept.
+/// With -d, queries search the index in a directory. With --in, they search files that are indexed
+/// in memory, and nothing is kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = SEARCH_EXAMPLES)]
 pub(crate) struct SearchArgs {
@@ -172,9 +174,9 @@ Examples:
   spirit search -d news 'fox OR wolf'
   spirit search -d news -k 20 --after 4711 fox          the next page
   spirit search -d news --order best --fields user,views fox
-  spirit search -d news --highlight 'heron AND reed*'   where in the texts it is
+  spirit search -d news --highlight 'heron AND reed*'   marks the matches
   spirit search -d news --lenient --timeout 2s '(fox AND'
-                                                        what somebody typed
+                                                        ignores what is invalid
   spirit search --in a.tsv b.tsv --queries queries.txt --json
   spirit search --in notes.txt -- '-dog +fox'           begins with a dash"
 );
@@ -185,7 +187,7 @@ Examples:
 pub(crate) struct CountArgs {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
-    /// Count exactly up to N; of more, say that there are more, which is known sooner
+    /// Count exactly up to N; if there are more, say so and stop counting
     #[arg(long, value_name = "N")]
     pub(crate) up_to: Option<u64>,
     /// Print one JSON object a line
@@ -208,13 +210,14 @@ Examples:
 
 /// Deletes documents by key
 ///
-/// Says how many there were. A key that no document has is no failure: it is named.
+/// Prints the number of deleted documents, and each key that no document has. Such a key is not a
+/// failure.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  spirit delete -d news 17 moby\n  spirit delete -d news --json -- -17"
 )]
 pub(crate) struct DeleteArgs {
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: PathBuf,
     /// Keys of the documents
@@ -223,21 +226,21 @@ pub(crate) struct DeleteArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-    /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
-    /// an index that is there need, if that is more]. With less, fresh segments are smaller, and the index has room for fewer
-    /// documents. A start takes up to 8 times that if the log needs it: on a full disk, or for a document that is too large for a
-    /// smaller segment
+    /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. Not kept [default: 1GiB, or more if the
+    /// segments of an existing index need it]. With less, fresh segments are smaller, and the index
+    /// has room for fewer documents. A start may take up to 8 times as much if the log needs it: on
+    /// a full disk, or for a document too large for a smaller segment
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
 }
 
-/// Shows what is where: documents, segments, heap
+/// Shows the numbers of documents and segments, and the use of memory
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  spirit stats -d news\n  spirit stats --in posts.jsonl --dram 256MiB"
 )]
 pub(crate) struct StatsArgs {
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// Index these files in memory
@@ -254,11 +257,11 @@ pub(crate) struct StatsArgs {
 
 /// Verifies every structure and checksum of an index, and changes nothing
 ///
-/// Prints what is wrong, with its place in the file, and ends with 1; or a summary, and ends with 0. An index that somebody
-/// has open is checked as far as it is at rest.
+/// Prints each error with its place in the file and exits with 1, or prints a summary and exits
+/// with 0. While a process writes the index, its changing parts are not checked.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CheckArgs {
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: PathBuf,
     /// Print one JSON object
@@ -269,10 +272,10 @@ pub(crate) struct CheckArgs {
 /// Serves an index over HTTP (not in this version yet)
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Where to listen
+    /// Address to listen at
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7700")]
     pub(crate) listen: String,
 }
@@ -280,10 +283,10 @@ pub(crate) struct ServeArgs {
 /// What is asked, and of what.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SourceArgs {
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
-    /// Index these files in memory and ask them; QUERY may stand before or after
+    /// Index these files in memory and search them; QUERY may stand before or after
     #[arg(long = "in", value_name = "FILE", num_args = 1..)]
     pub(crate) files: Vec<PathBuf>,
     /// The query
@@ -300,7 +303,7 @@ pub(crate) struct ReadingArgs {
     /// Format of the lines (default: by file ending)
     #[arg(long)]
     pub(crate) format: Option<Format>,
-    /// Stop at the first line that is no document, with exit code 1
+    /// Stop at the first invalid line, with exit code 1
     #[arg(long)]
     pub(crate) strict: bool,
 }
@@ -312,38 +315,39 @@ pub(crate) struct IndexArgs {
     /// How text becomes terms: simple, standard, social, english, keyword [default: standard]
     #[arg(long, value_name = "NAME")]
     pub(crate) analyzer: Option<Analyzer>,
-    /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. It is of this call, not kept [default: 1GiB, or what the segments of
-    /// an index that is there need, if that is more]. With less, fresh segments are smaller, and the index has room for fewer
-    /// documents. A start takes up to 8 times that if the log needs it: on a full disk, or for a document that is too large for a
-    /// smaller segment
+    /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. Not kept [default: 1GiB, or more if the
+    /// segments of an existing index need it]. With less, fresh segments are smaller, and the index
+    /// has room for fewer documents. A start may take up to 8 times as much if the log needs it: on
+    /// a full disk, or for a document too large for a smaller segment
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram: Option<Size>,
-    /// Where the dictionary of an index in a directory is read: in DRAM, as far as there is room, or in the file
-    /// [default: dram]
+    /// Where an index in a directory reads its dictionary: in DRAM as far as it fits, or in the
+    /// file. Not kept [default: dram]
     #[arg(long, value_name = "dram|nvm", hide_possible_values = true)]
     pub(crate) dictionary: Option<DictionaryTierName>,
-    /// Compare each page of an index in a directory with its checksum when it is read for the first time, and refuse to answer from a
-    /// damaged one; each time anew [default: no, at level os yes]
+    /// Compare each page of an index in a directory with its checksum at its first read, and refuse
+    /// to answer from a damaged page. Not kept [default: no; at level os yes]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub(crate) verify: Option<YesNo>,
     /// Size of a segment: 64KiB and up [default: by --dram, at most 128MiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) segment: Option<Size>,
-    /// Pipelines side by side [default: 1]
+    /// Pipelines that run in parallel [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) executors: Option<usize>,
-    /// Keep the order of tokens [default: yes]
+    /// Keep the positions of tokens, which phrases need [default: yes]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub(crate) positions: Option<YesNo>,
     /// Keep the documents: `search` and `get` print them [default: no, for `search --in` yes]
     #[arg(long, value_name = "yes|no", hide_possible_values = true)]
     pub(crate) store: Option<YesNo>,
-    /// How lists of postings are kept in the file: as they are in DRAM, or packed in less than half the room. Of an index that is
-    /// there it counts for what comes from now on [default: raw]
+    /// Form of posting lists in the file: raw as in DRAM, or packed in less than half the space. In
+    /// an existing index it applies to new segments [default: raw]
     #[arg(long, value_name = "raw|packed", hide_possible_values = true)]
     pub(crate) postings: Option<PostingsName>,
-    /// Fields of the documents with their kinds, `ts:time(seconds),channel:keyword`, or a file of them that ends in .toml. A document may
-    /// bring others along. Kinds: text, text(ANALYZER), keyword, integer, float, time, time(seconds), boolean
+    /// Fields with their kinds, as in `ts:time(seconds),channel:keyword`, or a file of them that
+    /// ends in .toml. Documents may add other fields. Kinds: text, text(ANALYZER), keyword,
+    /// integer, float, time, time(seconds), boolean
     #[arg(long, value_name = "FIELDS|FILE.toml")]
     pub(crate) schema: Option<Fields>,
     /// Refuse documents with fields that are not in the schema
@@ -352,43 +356,43 @@ pub(crate) struct IndexArgs {
     /// When the heap is full: drop the oldest segment, wait for room, or refuse documents [default: refuse]
     #[arg(long, value_name = "drop|wait|refuse", hide_possible_values = true)]
     pub(crate) on_full: Option<OnFullName>,
-    /// How long documents are kept after they came: 90s, 12h, 7days [default: for as long as there is room]
+    /// How long documents are kept after they arrive: 90s, 12h, 7days [default: no limit]
     #[arg(long, value_name = "TIME")]
     pub(crate) retain: Option<humantime::Duration>,
 }
 
 /// What is kept where, and when.
 #[derive(Debug, Default, clap::Args)]
-#[command(next_help_heading = "Options of what is kept, for a new index")]
+#[command(next_help_heading = "Options of an index in a directory")]
 pub(crate) struct TierArgs {
-    /// What survives: nothing; what came before an orderly end; what was acknowledged, whatever happens
-    /// [default: crash]
+    /// Which documents survive. volatile: none. graceful: all, if the index is closed in an orderly
+    /// way. crash: all acknowledged ones, even after a crash [default: crash]
     #[arg(long, hide_possible_values = true, value_name = "volatile|graceful|crash")]
     pub(crate) mode: Option<Mode>,
-    /// What an acknowledged document survives: the end of the process by kill -9, or of the operating system by a
-    /// power cut [default: process]
+    /// What an acknowledged document survives. process: a kill -9 of the process. os: also a power
+    /// cut [default: process]
     #[arg(long, hide_possible_values = true, value_name = "process|os")]
     pub(crate) durability: Option<Durability>,
-    /// How long a document waits for those of other threads, to be synced together, as in 5ms; each
-    /// time anew [default: 0s]
+    /// Group commit: how long a document waits for those of other threads, to be synced together,
+    /// as in 5ms. Not kept [default: 0s]
     #[arg(long, value_name = "TIME", conflicts_with = "group_ms")]
     pub(crate) group_wait: Option<humantime::Duration>,
     /// The old name of --group-wait, in milliseconds
     #[arg(long, value_name = "N", hide = true)]
     pub(crate) group_ms: Option<u64>,
-    /// Bytes of texts after which such a group, or a batch of a file, waits no longer: with 0 each document is on its own; each time
-    /// anew [default: 256KiB]
+    /// Group commit: write a group, or a batch of a file, once it holds this many bytes of text.
+    /// With 0, each document is one group. Not kept [default: 256KiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) group_bytes: Option<Size>,
-    /// Engraved segments, 1 to 16, that come together before they are merged into the dictionary on disk, whose pages are written
-    /// once for all of them; each time anew [default: 1, at level os on a disk 8]
+    /// Merge this many engraved segments, 1 to 16, into the dictionary on disk at once. With more,
+    /// its pages are written less often. Not kept [default: 1; at level os on a disk 8]
     #[arg(long, value_name = "N")]
     pub(crate) merge_after: Option<usize>,
-    /// When the space on disk is taken: ahead of need, or all of it at once [default: lazy]
+    /// When disk space is reserved. lazy: ahead of need. full: all of it at once [default: lazy]
     #[arg(long, hide_possible_values = true, value_name = "lazy|full")]
     pub(crate) reserve: Option<Reserve>,
-    /// The file of the whole index, a hard cap: 512M, 1.5GiB. The file grows as it is needed [default: the size of the disk, if
-    /// --dram can describe so much: 128 GiB for each GiB]
+    /// Size of the index's file, a hard cap: 512M, 1.5GiB. The file grows as needed [default: the
+    /// size of the disk, but at most 128 GiB for each GiB of --dram]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm: Option<Size>,
 }

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use spirit::lab::Algorithm;
-use spirit::settings::{DictionaryTier, Postings};
+use spirit::lab::{DictionaryTier, Postings};
 use spirit::{OnFull, Operator};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

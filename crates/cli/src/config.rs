@@ -23,7 +23,9 @@ pub(crate) fn fill(args: &mut IngestArgs, path: &Path) -> Result<(), Failure> {
             listed = schema::of_table(fields).map_err(|reason| invalid(&reason))?;
             continue;
         }
-        let text = text_of(value).ok_or_else(|| invalid(&format!("`{key}` is no simple value")))?;
+        let text = text_of(value).ok_or_else(|| {
+            invalid(&format!("`{key}`: expected a string, an integer or a boolean"))
+        })?;
         match set(args, key, &text) {
             None => return Err(invalid(&format!("unknown key `{key}`"))),
             Some(Err(reason)) => return Err(invalid(&format!("`{key}`: {reason}"))),

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use spirit::settings::{LateReader, Recovering};
+use spirit::backup::Progress;
+use spirit::settings::LateReader;
 use spirit::{Index, OpenError};
 
 use crate::args::{IndexArgs, TierArgs};
@@ -69,7 +70,8 @@ pub(crate) fn open_or_make(
     let beyond = index.start_report().dram_beyond;
     if beyond > 0 {
         note(format_args!(
-            "{}: replaying the log takes {} of DRAM more than --dram, for this start: the index or its disk is full, or a document is large",
+            "{}: replaying the log takes {} more DRAM than --dram, for this start only; the index \
+             or its disk is full, or a document is large",
             directory.display(),
             Size(beyond)
         ));
@@ -81,7 +83,7 @@ pub(crate) fn open_or_make(
 }
 
 /// Says how far a start is, once a second if it takes so long.
-fn shown(directory: &Path) -> impl Fn(Recovering) + Send + Sync + 'static {
+fn shown(directory: &Path) -> impl Fn(Progress) + Send + Sync + 'static {
     let name = directory.display().to_string();
     let last = Mutex::new(Instant::now());
     move |recovering| {
@@ -106,7 +108,7 @@ fn report_late(directory: &Path) -> impl Fn(LateReader) + Send + Sync + 'static 
         let waited = late.waited.as_secs();
         let lease = late.lease.as_secs();
         note(format_args!(
-            "{name}: waiting for {whose}, for {waited} s; it is let go of after {} s at most",
+            "{name}: waiting for {whose}, since {waited} s; the wait ends after {} s at most",
             lease * 3
         ));
     }

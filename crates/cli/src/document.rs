@@ -16,7 +16,7 @@ pub(crate) enum Format {
     Lines,
     /// `KEY<TAB>TEXT`
     Tsv,
-    /// An object a line: `key` (or `id`) and `text`; what else it has becomes fields
+    /// An object a line: `key` (or `id`) and `text`; other members become fields
     Jsonl,
 }
 

@@ -2,9 +2,10 @@
 
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
-use spirit::explain::{ClausePlan, Evaluator, Frequency, PartPlan, Source, Worth};
-use spirit::explain::{Explanation, QueryPlan};
-use spirit::query::Occur;
+use spirit::lab::{
+    ClausePlan, Evaluator, ExecutorPlan, ExplainedClause, Frequency, Occur, PartPlan, Source, Worth,
+};
+use spirit::search::{Explanation, QueryPlan};
 
 /// How a query is evaluated: an array with an object for each executor.
 pub(crate) struct Planned(pub(crate) QueryPlan);
@@ -14,14 +15,14 @@ pub(crate) struct Explained(pub(crate) Explanation);
 
 impl Serialize for Planned {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let executor = |executor: &spirit::explain::ExecutorPlan| json!({ "fresh": part(&executor.fresh), "registered": part(&executor.registered) });
-        serializer.collect_seq(self.0.executors.iter().map(executor))
+        let executor = |executor: &ExecutorPlan| json!({ "fresh": part(&executor.fresh), "registered": part(&executor.registered) });
+        serializer.collect_seq(self.0.executors().iter().map(executor))
     }
 }
 
 impl Serialize for Explained {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        explanation(&self.0).serialize(serializer)
+        explanation(self.0.tree()).serialize(serializer)
     }
 }
 
@@ -88,7 +89,7 @@ fn clause(plan: &ClausePlan) -> Value {
     value
 }
 
-fn explanation(explained: &Explanation) -> Value {
+fn explanation(explained: &ExplainedClause) -> Value {
     let mut value = json!({
         "clause": explained.clause,
         "occur": occur(explained.occur),

@@ -7,7 +7,8 @@ use serde::ser::Serializer;
 use serde_json::{Value, json};
 use spirit::FieldKind;
 use spirit::facets::{Aggregate, DateInterval, Facet, Summary, TopTerms};
-use spirit::schema::{Calendar, Schema, format_time};
+use spirit::lab::format_time;
+use spirit::schema::Schema;
 
 /// Values that are named unless it is said how many.
 const TOP: usize = 10;
@@ -56,7 +57,7 @@ impl Answered {
         let Answered { typed, found, .. } = self;
         match found {
             Aggregate::Terms(TopTerms { top, others, distinct, .. }) => {
-                writeln!(out, "{typed}: {distinct} values, {others} documents of others")?;
+                writeln!(out, "{typed}: {distinct} values, {others} documents with other values")?;
                 top.iter().try_for_each(|(value, count)| writeln!(out, "    {count}  {value}"))
             }
             Aggregate::Histogram(buckets) => {
@@ -190,18 +191,17 @@ fn parse(typed: &str) -> Option<Facet> {
 }
 
 fn interval(text: &str) -> Option<DateInterval> {
-    let calendar = match text {
-        "day" => Calendar::Day,
-        "week" => Calendar::Week,
-        "month" => Calendar::Month,
-        "quarter" => Calendar::Quarter,
-        "year" => Calendar::Year,
+    Some(match text {
+        "day" => DateInterval::Day,
+        "week" => DateInterval::Week,
+        "month" => DateInterval::Month,
+        "quarter" => DateInterval::Quarter,
+        "year" => DateInterval::Year,
         time => {
             let time = humantime::parse_duration(time).ok()?;
             return i64::try_from(time.as_millis()).ok().map(DateInterval::Milliseconds);
         }
-    };
-    Some(DateInterval::Calendar(calendar))
+    })
 }
 
 fn numbers(text: &str) -> Option<Vec<f64>> {
@@ -229,10 +229,9 @@ mod tests {
         ] {
             assert_eq!(facet(typed).unwrap().facet, expected, "{typed}");
         }
-        for (text, expected) in [
-            ("1h", DateInterval::Milliseconds(3_600_000)),
-            ("month", DateInterval::Calendar(Calendar::Month)),
-        ] {
+        for (text, expected) in
+            [("1h", DateInterval::Milliseconds(3_600_000)), ("month", DateInterval::Month)]
+        {
             let dates = Facet::Dates { field: field("at"), interval: expected };
             assert_eq!(facet(&format!("dates:at:{text}")).unwrap().facet, dates);
         }

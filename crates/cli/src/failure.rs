@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use spirit::OpenError;
-use spirit::error::{BackupError, GeometryError};
+use spirit::error::BackupError;
 
 use crate::note::note;
 
@@ -69,22 +69,15 @@ impl From<io::Error> for Failure {
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Failure {
         match error {
-            OpenError::Memory(GeometryError::Reserve(_)) => Failure::work(error),
-            OpenError::Memory(reason) => {
-                Failure::usage(format_args!("{}: {reason}", options_of(&reason)))
+            OpenError::DramTooSmall { .. } | OpenError::TooLarge { name: "dram_bytes", .. } => {
+                Failure::usage(format_args!("--dram: {error}"))
+            }
+            OpenError::NvmTooSmall { .. } | OpenError::TooLarge { .. } => {
+                Failure::usage(format_args!("--nvm: {error}"))
             }
             OpenError::Setting { name, asked, min, max } => setting(name, asked, min, max),
             _ => Failure::work(error),
         }
-    }
-}
-
-/// The options by which memory is divided as it cannot be.
-fn options_of(reason: &GeometryError) -> &'static str {
-    match reason {
-        GeometryError::SegmentBytes { .. } => "--segment",
-        GeometryError::NvmTooSmall { .. } | GeometryError::NvmTooLarge { .. } => "--nvm",
-        _ => "--dram",
     }
 }
 
@@ -96,6 +89,9 @@ fn setting(name: &str, asked: u64, min: u64, max: u64) -> Failure {
         "merge_after" => format!("--merge-after {asked}: choose {min} to {max}"),
         "retain in ms" => {
             format!("--retain {}: choose {} to {} days", time(asked), time(min), max / 86_400_000)
+        }
+        "segment_bytes" => {
+            format!("--segment: a segment of {asked} bytes: choose {min} to {max} bytes")
         }
         name => format!("{name} is {asked}: choose {min} to {max}"),
     })

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use spirit::settings::disk_free;
+use spirit::lab::disk_free;
 use spirit::stats::Stats;
 use spirit::{Index, WriteError};
 
@@ -63,29 +63,30 @@ fn is_full(stats: &Stats, names: &[&str]) -> bool {
 pub(crate) fn said(index: &Index, error: &WriteError) -> String {
     match Full::of(index) {
         Full::Disk(directory, free) => format!(
-            "the disk that {} is on is full, {} are free: make room on it, and ingest the rest again; what was \
-             acknowledged is kept",
+            "the disk of {} is full, {} are free; make room on it and ingest the rest again; \
+             acknowledged documents are kept",
             directory.display(),
             Size(free)
         ),
         Full::Index(directory, bytes) => format!(
-            "the index in {} is full: it was made for {} at most; make one with a larger --nvm, or one that drops its \
-             oldest documents with --on-full drop",
+            "the index in {} is full at its limit of {}; make one with a larger --nvm, or with \
+             --on-full drop, which drops the oldest documents",
             directory.display(),
             Size(bytes)
         ),
         Full::Slots(directory) => format!(
-            "the index in {} is full: it has no slot for one more segment, and with less --dram segments are smaller; make one \
-             with a larger --nvm, or one that drops its oldest documents with --on-full drop",
+            "the index in {} is full: it has no slot for another segment, and less --dram makes \
+             segments smaller; make one with a larger --nvm, or with --on-full drop, which drops \
+             the oldest documents",
             directory.display()
         ),
         Full::Terms(directory) => format!(
-            "the index in {} is full: its dictionary has no place for more different terms; make one with a larger --nvm, or one \
-             that drops its oldest documents with --on-full drop",
+            "the index in {} is full: its dictionary has no room for more terms; make one with a \
+             larger --nvm, or with --on-full drop, which drops the oldest documents",
             directory.display()
         ),
         Full::Dram(bytes) => {
-            format!("{error}; {} of DRAM were given: give more with --dram", Size(bytes))
+            format!("{error}; --dram is {} now", Size(bytes))
         }
         Full::Memory(bytes) => room::remedy(bytes),
     }
@@ -95,29 +96,29 @@ pub(crate) fn said(index: &Index, error: &WriteError) -> String {
 fn waits(index: &Index) -> String {
     match Full::of(index) {
         Full::Disk(directory, free) => format!(
-            "waiting: the disk that {} is on is full, {} are free; make room on it, or end this with Ctrl-C: what was \
-             acknowledged is kept",
+            "waiting: the disk of {} is full, {} are free; make room on it, or stop with Ctrl-C; \
+             acknowledged documents are kept",
             directory.display(),
             Size(free)
         ),
         Full::Index(directory, bytes) => format!(
-            "waiting: the index in {} is full, it was made for {} at most; end this with Ctrl-C, what was acknowledged is \
-             kept, and make one with a larger --nvm",
+            "waiting: the index in {} is full at its limit of {}; stop with Ctrl-C and make one \
+             with a larger --nvm; acknowledged documents are kept",
             directory.display(),
             Size(bytes)
         ),
         Full::Slots(directory) => format!(
-            "waiting: the index in {} has no slot for one more segment; end this with Ctrl-C, what was acknowledged is kept, and \
-             make one with a larger --nvm",
+            "waiting: the index in {} has no slot for another segment; stop with Ctrl-C and make \
+             one with a larger --nvm; acknowledged documents are kept",
             directory.display()
         ),
         Full::Terms(directory) => format!(
-            "waiting: the dictionary of the index in {} has no place for more different terms; end this with Ctrl-C, what was \
-             acknowledged is kept, and make one with a larger --nvm",
+            "waiting: the dictionary of the index in {} has no room for more terms; stop with \
+             Ctrl-C and make one with a larger --nvm; acknowledged documents are kept",
             directory.display()
         ),
         Full::Dram(bytes) | Full::Memory(bytes) => format!(
-            "waiting: the {} of DRAM that were given are full; end this with Ctrl-C, and give more with --dram",
+            "waiting: all {} of DRAM are full; stop with Ctrl-C and give more with --dram",
             Size(bytes)
         ),
     }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use spirit::HitError;
 use spirit::search::{Highlighter, Snippet};
-use spirit::{HitError, StoredDocument};
 
 use crate::explained::Explained;
 use crate::snippets;
@@ -49,15 +49,15 @@ impl Hit {
         wanted: Wanted<'_>,
         highlighter: Option<&mut Highlighter>,
     ) -> Result<Hit, HitError> {
-        let sort = || hit.sort_value().map_or(Value::Null, |value| values::json(&value));
-        let document = wanted.document.then(|| hit.document()).transpose()?;
-        let fields = |document: &StoredDocument| Values::of(document, wanted.fields);
+        let sort = || hit.sort_value().map_or(Value::Null, values::json);
+        let text = wanted.document.then(|| hit.text()).transpose()?;
+        let fields = wanted.document.then(|| Values::of(hit, wanted.fields)).transpose()?;
         Ok(Hit {
             key: hit.key()?,
             score: hit.score(),
             sort: wanted.sort.then(sort),
-            text: document.map(|document| document.text.clone()),
-            fields: document.map(fields).unwrap_or_default(),
+            text: text.map(str::to_owned),
+            fields: fields.unwrap_or_default(),
             snippets: highlighter.map(|highlighter| hit.snippets(highlighter)).transpose()?,
             explanation: None,
         })

@@ -65,10 +65,10 @@ impl Kept {
             ("durability".into(), self.durability.clone()),
             ("file".into(), self.file.display().to_string()),
             ("  medium".into(), medium),
-            ("  taken on it".into(), fill(self.reserved, self.cap)),
+            ("  reserved".into(), fill(self.reserved, self.cap)),
             (
                 "  opened in".into(),
-                format!("{} s, {} operations done again", self.start.seconds, self.start.replayed),
+                format!("{} s, {} operations replayed", self.start.seconds, self.start.replayed),
             ),
         ]
     }

@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use spirit::error::AddAllError;
 use spirit::{Batch, Index, WriteError};
 
 use crate::chunk::Chunk;
@@ -167,11 +166,11 @@ impl<'a> Loader<'a> {
                 None if self.is_resumable => self.add_group(path, next),
                 None => self.index.add_all(self.chunk.documents(next)),
             };
-            let added = result.as_ref().map_or_else(|error| error.added, |added| *added) as usize;
+            let (added, refused) = after_some(result);
             self.count(next, added);
             next += added;
-            if let Err(error) = result {
-                self.not_added(path, next, &error.error)?;
+            if let Some(error) = refused {
+                self.not_added(path, next, &error)?;
                 next += 1;
             }
         }
@@ -181,7 +180,7 @@ impl<'a> Loader<'a> {
     }
 
     /// Adds the documents from `first` on, or as many of them as can be added together, with how far the file was read.
-    fn add_group(&self, path: &Path, first: usize) -> Result<u64, AddAllError> {
+    fn add_group(&self, path: &Path, first: usize) -> Result<u64, WriteError> {
         let mut count = self.chunk.len() - first;
         loop {
             let place = Place::new(path, self.chunk.line(first + count - 1));
@@ -190,18 +189,18 @@ impl<'a> Loader<'a> {
             match self.index.write(batch.offset(&place)) {
                 Ok(()) => return Ok(count as u64),
                 Err(error) if count > 1 && is_of_group(&error) => count /= 2,
-                Err(error) => return Err(AddAllError { added: 0, error }),
+                Err(error) => return Err(error),
             }
         }
     }
 
     /// Adds the document at `index` and acknowledges it.
-    fn add_one(&mut self, index: usize) -> Result<Result<u64, AddAllError>, Failure> {
+    fn add_one(&mut self, index: usize) -> Result<Result<u64, WriteError>, Failure> {
         let own = self.chunk.key(index);
         let added = self.index.add(self.chunk.document(index));
         let key = added.map(|number| own.map_or_else(|| number.to_string(), str::to_owned));
         match (key, &mut self.acks) {
-            (Err(error), _) => return Ok(Err(AddAllError { added: 0, error })),
+            (Err(error), _) => return Ok(Err(error)),
             (Ok(key), Some(out)) => {
                 writeln!(out, "ack {key}")?;
                 out.flush()?;
@@ -246,6 +245,15 @@ impl<'a> Loader<'a> {
             report(reason);
         }
         Ok(())
+    }
+}
+
+/// The number of documents that were added, and why no more were.
+pub(crate) fn after_some(result: Result<u64, WriteError>) -> (usize, Option<WriteError>) {
+    match result {
+        Ok(added) => (added as usize, None),
+        Err(WriteError::AfterSome { added, error }) => (added as usize, Some(*error)),
+        Err(error) => (0, Some(error)),
     }
 }
 

@@ -32,12 +32,13 @@ pub(crate) fn check(
             let typed = format!("{option} {asked}");
             let typed = typed.trim_end();
             return Err(Failure::usage(format_args!(
-                "{typed}: the index in {name} was made with {made}, and stays so; leave the option out"
+                "{typed}: the index in {name} was made with {made}, which cannot change; leave the \
+                 option out"
             )));
         }
     }
     if tier.reserve.is_some() {
-        note(format_args!("--reserve: not used; the index in {name} is there already"));
+        note(format_args!("--reserve: ignored; the index in {name} exists already"));
     }
     Ok(())
 }
@@ -50,7 +51,8 @@ pub(crate) fn tell_of_missing_fields(index: &Index, directory: &Path, args: &Ind
     for (name, kind) in asked.filter(|(name, _)| schema.by_name(name).is_none()) {
         let index = directory.display();
         note(format_args!(
-            "--schema {name}:{kind}: the index in {index} has no such field, and asking adds none"
+            "--schema {name}:{kind}: ignored; the index in {index} has no such field, and only \
+             `spirit ingest` adds fields"
         ));
     }
 }

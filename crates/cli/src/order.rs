@@ -3,7 +3,9 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-use spirit::search::{Direction, Parameters, Recency};
+use spirit::Search;
+use spirit::lab::Parameters;
+use spirit::search::Direction;
 
 /// The order of documents.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,27 +50,25 @@ impl FromStr for Fade {
         let half_life = parts.and_then(|(_, time)| humantime::parse_duration(time).ok());
         match parts.zip(half_life.filter(|time| !time.is_zero())) {
             Some(((field, _), half_life)) => Ok(Fade { field: field.to_owned(), half_life }),
-            None => Err("say a field of moments and a time, as in ts:6h or ts:30days".into()),
+            None => Err("give a time field and a half-life, as in ts:6h or ts:30days".into()),
         }
     }
 }
 
 impl Fade {
-    /// What the engine calls it.
-    pub(crate) fn recency(&self) -> Recency {
-        Recency::new(&self.field, self.half_life)
+    /// `search` with scores that fade so.
+    pub(crate) fn added_to(&self, search: Search) -> Search {
+        search.recency(&self.field, self.half_life)
     }
 }
 
 impl Order {
-    /// What the engine calls it.
-    pub(crate) fn with(&self, parameters: Parameters) -> spirit::search::Order {
+    /// A request for the first `k` documents. Scores are computed with the parameters.
+    pub(crate) fn first(&self, k: usize, Parameters { k1, b }: Parameters) -> Search {
         match self {
-            Order::Newest => spirit::search::Order::Newest,
-            Order::Best => spirit::search::Order::Relevance(parameters),
-            Order::Field(field, direction) => {
-                spirit::search::Order::Field { field: field.as_str().into(), direction: *direction }
-            }
+            Order::Newest => Search::newest(k),
+            Order::Best => Search::best(k).bm25(k1, b),
+            Order::Field(field, direction) => Search::by_field(k, field, *direction),
         }
     }
 }

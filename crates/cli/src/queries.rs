@@ -123,8 +123,7 @@ impl Asked<'_> {
 
     /// Says what was passed over in it; gives the same as it is printed.
     pub(crate) fn warn(&self, warnings: &[ParseError]) -> Vec<String> {
-        let warnings: Vec<_> =
-            warnings.iter().map(|error| format!("{error}: passed over")).collect();
+        let warnings: Vec<_> = warnings.iter().map(|error| format!("{error}: ignored")).collect();
         for warning in &warnings {
             match self.place {
                 None => note(warning),

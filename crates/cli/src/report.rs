@@ -1,7 +1,8 @@
 //! Reports of `check` and `verify`, in the shape that `--json` prints.
 
 use serde::Serialize;
-use spirit::backup::{Finding, Report};
+use spirit::backup::Report;
+use spirit::error::Corrupt;
 
 #[derive(Serialize)]
 pub(crate) struct Reported {
@@ -65,8 +66,8 @@ impl Reported {
 }
 
 impl Found {
-    fn of(finding: &Finding) -> Found {
-        let Finding { what, executor, at, why, .. } = *finding;
+    fn of(finding: &Corrupt) -> Found {
+        let Corrupt { what, executor, at, why, .. } = *finding;
         Found { what, executor, at, why }
     }
 }

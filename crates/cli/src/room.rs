@@ -82,8 +82,8 @@ fn number(path: &Path) -> Option<u64> {
 /// The remedy if `dram_bytes` are not enough for an index in memory.
 pub(crate) fn remedy(dram_bytes: u64) -> String {
     format!(
-        "all {} of DRAM are full: give more with --dram, keep the index in a directory (`spirit ingest -d DIR`), or let the \
-         oldest documents go with --on-full drop",
+        "all {} of DRAM are full: give more with --dram, keep the index in a directory (`spirit \
+         ingest -d DIR`), or drop the oldest documents with --on-full drop",
         Size(dram_bytes)
     )
 }

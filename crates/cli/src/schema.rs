@@ -15,9 +15,7 @@ impl Fields {
     fn of(fields: Vec<(String, Option<FieldKind>)>) -> Result<Fields, String> {
         let mut names = HashSet::new();
         match fields.iter().find(|(name, _)| !names.insert(name)) {
-            Some((name, _)) => {
-                Err(format!("`{name}` is there twice: say once of which kind it is"))
-            }
+            Some((name, _)) => Err(format!("`{name}` is given twice; give its kind once")),
             None => Ok(Fields(fields)),
         }
     }
@@ -67,7 +65,7 @@ fn kind_of(kind: &str) -> Result<Option<FieldKind>, String> {
     match kind {
         "text" => Ok(None),
         kind => {
-            kind.parse().map(Some).map_err(|error: spirit::schema::UnknownKind| error.to_string())
+            kind.parse().map(Some).map_err(|error: spirit::schema::FieldError| error.to_string())
         }
     }
 }

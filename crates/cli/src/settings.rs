@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use spirit::search::{Highlight, Parameters};
+use spirit::lab::Parameters;
+use spirit::search::Highlight;
 use spirit::{Builder, Index, Search};
 
 use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
@@ -106,7 +107,7 @@ fn no_directory(mode: Option<Mode>) -> Failure {
         None => "--mode crash (the default)",
     };
     Failure::usage(format!(
-        "{typed}: where is the index to be kept? Give -d DIR, or --mode volatile to keep nothing"
+        "{typed}: needs a directory; give -d DIR, or --mode volatile to keep nothing"
     ))
 }
 
@@ -187,7 +188,7 @@ impl AnsweringArgs {
             (self.exhaustive, "--exhaustive"),
         ];
         match given.into_iter().find(|(given, _)| *given && self.order != Order::Best) {
-            Some((_, name)) => Err(Failure::usage(format!("{name}: it is for --order best"))),
+            Some((_, name)) => Err(Failure::usage(format!("{name}: needs --order best"))),
             None => Ok(()),
         }
     }
@@ -245,7 +246,8 @@ impl AnsweringArgs {
             Some(FacetArg { typed, facet }) => {
                 let field = facet.field();
                 Err(Failure::usage(format_args!(
-                    "--facet {typed}: field \"{field}\" holds moments; ask for dates:{field}:INTERVAL, as in dates:{field}:1day"
+                    "--facet {typed}: field \"{field}\" holds times; use dates:{field}:INTERVAL, \
+                     as in dates:{field}:1day"
                 )))
             }
         }
@@ -260,10 +262,10 @@ impl AnsweringArgs {
         if self.exhaustive { search.exhaustive() } else { search }
     }
 
-    /// The order that was asked for.
-    pub(crate) fn order(&self) -> spirit::search::Order {
+    /// A request for the first `k` documents in the order that was asked for.
+    pub(crate) fn first(&self, k: usize) -> Search {
         let usual = Parameters::default();
         let (k1, b) = (self.k1.unwrap_or(usual.k1), self.b.unwrap_or(usual.b));
-        self.order.with(Parameters { k1, b })
+        self.order.first(k, Parameters { k1, b })
     }
 }

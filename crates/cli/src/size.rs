@@ -21,8 +21,8 @@ impl FromStr for Size {
             .map(Size)
             .ok_or_else(|| {
                 format!(
-                    "`{text}` is no size: write a number with K, M, G or T (powers of 1,024), as in 512M, 1.5GiB, \
-                     100 MB, or plain bytes"
+                    "`{text}` is not a size: write a number with K, M, G or T (powers of 1,024), \
+                     as in 512M, 1.5GiB, 100 MB, or plain bytes"
                 )
             })
     }

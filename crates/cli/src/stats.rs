@@ -180,7 +180,7 @@ impl Stats {
         }
         for segments in &self.segments {
             let (count, rows) = (grouped(segments.count), grouped(segments.rows));
-            line(&format!("segments, {}", segments.state), format!("{count} of {rows} rows"));
+            line(&format!("segments, {}", segments.state), format!("{count} with {rows} rows"));
         }
         line("segments dropped to make room", grouped(self.dropped_segments));
         self.heap.dram.lines("heap, DRAM", &mut lines);

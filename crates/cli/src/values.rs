@@ -2,8 +2,7 @@
 
 use serde::{Serialize, Serializer};
 use serde_json::{Number, Value};
-use spirit::schema::format_time;
-use spirit::{StoredDocument, StoredValue};
+use spirit::{Hit, HitError};
 
 /// The sign for a document without a value.
 pub(crate) const NONE: &str = "-";
@@ -14,14 +13,14 @@ pub(crate) const NONE: &str = "-";
 pub(crate) struct Values(Vec<(String, Vec<Value>)>);
 
 impl Values {
-    /// Takes the values of `document`: of the fields with these names, or of all if none is named.
-    pub(crate) fn of(document: &StoredDocument, names: &[String]) -> Values {
+    /// Takes the values of a hit's document: of the fields with these names, or of all if none is named.
+    pub(crate) fn of(hit: &Hit<'_>, names: &[String]) -> Result<Values, HitError> {
         let mut values = Values::default();
-        let is_wanted = |name: &String| names.is_empty() || names.contains(name);
-        for (name, value) in document.fields.iter().filter(|(name, _)| is_wanted(name)) {
+        let is_wanted = |name: &str| names.is_empty() || names.iter().any(|known| known == name);
+        for (name, value) in hit.fields()?.filter(|(name, _)| is_wanted(name)) {
             values.push(name, json(value));
         }
-        values
+        Ok(values)
     }
 
     fn push(&mut self, name: &str, value: Value) {
@@ -58,13 +57,12 @@ impl Serialize for Values {
 }
 
 /// Turns a value into JSON: a moment is text, a number that JSON cannot write is null.
-pub(crate) fn json(value: &StoredValue) -> Value {
+pub(crate) fn json(value: spirit::Value<'_>) -> Value {
     match value {
-        StoredValue::Text(text) => Value::String(text.clone()),
-        StoredValue::Integer(number) => Value::Number((*number).into()),
-        StoredValue::Float(number) => Number::from_f64(*number).map_or(Value::Null, Value::Number),
-        StoredValue::Time(time) => Value::String(format_time(*time)),
-        StoredValue::Boolean(yes) => Value::Bool(*yes),
+        spirit::Value::Integer(number) => Value::Number(number.into()),
+        spirit::Value::Float(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
+        spirit::Value::Boolean(yes) => Value::Bool(yes),
+        spirit::Value::Text(_) | spirit::Value::Time(_) => Value::String(value.to_string()),
     }
 }
 

@@ -137,7 +137,7 @@ fn failures_name_the_file_and_what_to_do() {
     let again = spirit(&["backup", "-d", &index, &out]).failed(1);
     assert!(again.contains(&out) && again.contains("choose another name"), "{again}");
     let onto = spirit(&["restore", &out, "-d", &index]).failed(1);
-    assert!(onto.contains("heap: it is there already"), "{onto}");
+    assert!(onto.contains("heap: exists already"), "{onto}");
     let nothing = spirit(&["backup", "-d", &folder.path("no"), &folder.path("b")]).failed(1);
     assert!(nothing.contains("there is no index"), "{nothing}");
     let missing = spirit(&["verify", &folder.path("no")]).failed(1);
@@ -185,7 +185,7 @@ fn programs_read_what_check_verify_and_restore_found() {
     assert!(finding["at"].is_u64() && finding["executor"].is_u64(), "{report}");
     assert!(finding["what"].is_string() && finding["why"].is_string(), "{report}");
     let wrong = report["findings"].as_array().unwrap().len();
-    assert!(line.contains(&format!(": {wrong} things are wrong")), "{line}");
+    assert!(line.contains(&format!(": errors found: {wrong}; ")), "{line}");
 }
 
 /// Runs `spirit` where no file may be longer than `kib`, which is what a full disk is to it.
@@ -236,7 +236,7 @@ fn what_is_whole_of_a_damaged_index_becomes_another_one() {
     let heap = Path::new(&index).join("heap");
     let whole = std::fs::read(&heap).unwrap();
     let said = spirit(&["salvage", &index, &folder.path("same")]).done();
-    assert!(said.ends_with(" operations of the log; 0 things are missing\n"), "{said}");
+    assert!(said.ends_with(" operations of the log; missing parts: 0\n"), "{said}");
     assert_eq!(count(&folder.path("same"), "all"), all);
     let mut bytes = whole.clone();
     bytes[section_table(&whole)] ^= 1;
@@ -244,12 +244,12 @@ fn what_is_whole_of_a_damaged_index_becomes_another_one() {
     let out = folder.path("rest");
     let said = spirit(&["salvage", &index, &out]).done();
     assert!(said.starts_with("missing: executor 0: section table at 0x"), "{said}");
-    assert!(said.ends_with("; 1 things are missing\n"), "{said}");
+    assert!(said.ends_with("; missing parts: 1\n"), "{said}");
     spirit(&["check", "-d", &out]).done();
     assert!(count(&out, "all") < all);
     assert!(std::fs::read(&heap).unwrap() == bytes, "the damaged index was changed");
     let again = spirit(&["salvage", &index, &out]).failed(1);
-    assert!(again.contains("heap: it is there already"), "{again}");
+    assert!(again.contains("heap: exists already"), "{again}");
     let nothing = spirit(&["salvage", &folder.path("no"), &folder.path("b")]).failed(1);
     assert!(nothing.contains("there is no index"), "{nothing}");
 }

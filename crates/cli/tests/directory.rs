@@ -226,7 +226,7 @@ fn an_option_that_the_index_was_not_made_with_is_a_mistake() {
     let run = ingest_into(&directory, &again, "blue\n");
     assert_eq!(
         run.err,
-        format!("spirit: --reserve: not used; the index in {directory} is there already\n")
+        format!("spirit: --reserve: ignored; the index in {directory} exists already\n")
     );
     run.done();
     assert_eq!(count(&directory, "*"), "2\n");
@@ -392,7 +392,7 @@ fn reading_options_are_for_files() {
     let directory = made(&folder, &[], "red\n");
     for option in [&["--format", "tsv"][..], &["--strict"]] {
         let line = spirit(&[&["count", "-d", &directory, "red"], option].concat()).failed(2);
-        assert!(line.contains(&format!("{}: goes with --in", option[0])), "{line}");
+        assert!(line.contains(&format!("{}: needs --in", option[0])), "{line}");
     }
     let line = spirit(&["count", "-d", &directory]).failed(2);
     assert!(line.contains("no query"), "{line}");
@@ -455,9 +455,7 @@ fn a_check_says_what_is_wrong_and_where() {
     std::fs::write(&heap, bytes).unwrap();
     let line = spirit(&["check", "-d", &directory]).failed(1);
     assert!(
-        line.ends_with(
-            "things are wrong; restore a backup, or take what is whole with `spirit salvage`"
-        ),
+        line.ends_with("; restore a backup, or save intact parts with `spirit salvage`"),
         "{line}"
     );
     let line = spirit(&["count", "-d", &directory, "fox"]).failed(1);

@@ -82,7 +82,7 @@ fn an_index_in_memory_that_is_refused_level_os_leaves_nothing() {
     let directory = directory(&disk);
     let args = ["ingest", "-d", &directory, "--durability", "os", "-"];
     let said = spirit(&[&args[..], &SMALL].concat()).failed(1);
-    assert!(said.contains("on tmpfs, level os is not available"), "{said}");
+    assert!(said.contains("level os is not available on tmpfs"), "{said}");
     assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 0);
 }
 
@@ -96,7 +96,7 @@ fn who_is_told_nothing_refuses_says_why_and_takes_more_when_there_is_space() {
         let taken = acknowledged(&run.out);
         assert!(taken > 0 && taken < DOCUMENTS, "{taken}");
         let said = run.failed(1);
-        let why = format!("documents.txt:{}: the disk that {directory} is on is full, ", taken + 1);
+        let why = format!("documents.txt:{}: the disk of {directory} is full, ", taken + 1);
         assert!(said.contains(&why), "{said}");
         check_count(&directory, taken);
         std::fs::remove_file(filler).unwrap();
@@ -141,7 +141,7 @@ fn a_waiting_ingest_reports_it_and_ends_by_a_signal_or_goes_on_with_space() {
         let filler = disk.fill(1 << 20);
         let folder = Folder::new();
         let file = folder.file("documents.txt", lines(DOCUMENTS));
-        let why = format!("spirit: waiting: the disk that {directory} is on is full, ");
+        let why = format!("spirit: waiting: the disk of {directory} is full, ");
 
         let (mut child, said) = waiting(&directory, &file);
         assert!(said.starts_with(&why) && said.contains("make room on it"), "{said}");

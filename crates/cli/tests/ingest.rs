@@ -193,7 +193,7 @@ fn a_full_heap_that_is_told_to_drop_says_how_many_went() {
     assert!(0 < live && live < 60_000, "{live}");
     assert_eq!((&out[2]["count"], &out[3]["count"]), (&1.into(), &0.into()));
     assert_eq!(out[0]["dropped"], 60_000 - live);
-    assert!(said.contains(" documents were dropped, to make room or by age"), "{said}");
+    assert!(said.contains(" documents were dropped, as --on-full drop or --retain asks"), "{said}");
 }
 
 #[test]
@@ -252,7 +252,7 @@ fn an_index_without_slots_for_segments_says_so_and_loses_nothing() {
     let run = spirit(&["ingest", "-d", &directory, "--dram", bytes, &file]);
     let summary: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
     let line = run.failed(1);
-    assert!(line.contains("it has no slot for one more segment"), "{line}");
+    assert!(line.contains("it has no slot for another segment"), "{line}");
     let kept = summary["documents"].as_u64().unwrap() + 1;
     assert_eq!(spirit(&["count", "-d", &directory, "*"]).done(), format!("{kept}\n"));
     let stats = &spirit(&["stats", "-d", &directory, "--json"]).json()[0];
@@ -261,7 +261,7 @@ fn an_index_without_slots_for_segments_says_so_and_loses_nothing() {
     assert!(slots["used"].as_u64().unwrap() * 4 > slots["cap"].as_u64().unwrap() * 3, "{slots}");
     // With all of its DRAM, too.
     let line = spirit(&["ingest", "-d", &directory, &file]).failed(1);
-    assert!(line.contains("it has no slot for one more segment"), "{line}");
+    assert!(line.contains("it has no slot for another segment"), "{line}");
 }
 
 /// Many short documents of words that no other has fill the dictionary first.
@@ -275,7 +275,7 @@ fn an_index_with_a_full_dictionary_says_so_and_loses_nothing() {
     let run = spirit(&[&["ingest", "-d", &directory, &file], &made[..]].concat());
     let summary: serde_json::Value = serde_json::from_str(run.out.trim()).unwrap();
     let line = run.failed(1);
-    assert!(line.contains("no place for more different terms"), "{line}");
+    assert!(line.contains("no room for more terms"), "{line}");
     let kept = format!("{}\n", summary["documents"]);
     assert_eq!(spirit(&["count", "-d", &directory, "*"]).done(), kept);
     // A start that takes the log has no more room.
@@ -336,13 +336,13 @@ fn what_is_wrong_in_a_configuration_file_is_named() {
     let file = folder.file("a.txt", "red\n");
     for (content, reason) in [
         ("analyser = \"simple\"\n", "unknown key `analyser`"),
-        ("dram = \"10XB\"\n", "`dram`: `10XB` is no size"),
+        ("dram = \"10XB\"\n", "`dram`: `10XB` is not a size"),
         ("mode = \"eternal\"\n", "`mode`: `eternal`: choose one of volatile, graceful, crash"),
         ("executors = \"two\"\n", "`executors`: "),
         ("strict = \"maybe\"\n", "`strict`: "),
-        ("dram = [1]\n", "`dram` is no simple value"),
+        ("dram = [1]\n", "`dram`: expected a string"),
         ("dram = \n", ""),
-        ("mode = \"crash\"\n", "--mode crash: where is the index to be kept? Give -d DIR"),
+        ("mode = \"crash\"\n", "--mode crash: needs a directory; give -d DIR"),
     ] {
         let config = folder.file("a.toml", content);
         let line = spirit(&["ingest", "--config", &config, &file]).failed(2);

@@ -89,7 +89,7 @@ fn what_cannot_be_resumed_says_why() {
     let directory = folder.path("graceful");
     let args = ["ingest", "-d", &directory, "--resume", &file, "--mode", "graceful"];
     let failed = spirit(&[&args[..], &MADE].concat()).failed(1);
-    assert!(failed.contains("a.txt:1: an offset is kept only in mode crash"), "{failed}");
+    assert!(failed.contains("a.txt:1: only mode crash keeps an offset"), "{failed}");
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn a_directory_or_files_but_not_both() {
     for args in [&["search", "a"][..], &["count", "a"], &["stats"]] {
         assert!(spirit(args).failed(2).contains("give -d DIR, or files to index"), "{args:?}");
         let both = [args, &["-d", "x", "--in", &file]].concat();
-        assert!(spirit(&both).failed(2).contains("-d and --in: one of them"), "{args:?}");
+        assert!(spirit(&both).failed(2).contains("-d and --in: give only one"), "{args:?}");
     }
 }
 
@@ -142,8 +142,7 @@ fn a_mode_that_keeps_something_needs_a_directory_and_the_other_takes_none() {
         (&["ingest", "--mode", "graceful", &file], "--mode graceful"),
     ] {
         let line = spirit(args).failed(2);
-        let reason =
-            "where is the index to be kept? Give -d DIR, or --mode volatile to keep nothing";
+        let reason = "needs a directory; give -d DIR, or --mode volatile to keep nothing";
         assert_eq!(line, format!("spirit: {name}: {reason}"));
     }
     let directory = folder.path("index");
@@ -196,7 +195,7 @@ fn options_of_other_modes_say_which_modes_have_them() {
         assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
         assert!(line.ends_with(&format!(": {modes}")), "{line}");
     }
-    assert!(ingest(&["--k1", "1", &file]).failed(2).contains("--k1: it is for --order best"));
+    assert!(ingest(&["--k1", "1", &file]).failed(2).contains("--k1: needs --order best"));
     let refused = spirit(&["search", "--in", &file, "--order", "bm25", "--b", "2", "a"]);
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("choose a number from 0 to 1"), "{}", refused.err);
@@ -215,7 +214,7 @@ fn heaps_that_cannot_be_divided_are_wrong_usage() {
         (["--dram", "1KiB"], "--dram: a DRAM heap of 1024 bytes"),
         (
             ["--dram", "100TiB"],
-            "--dram: a DRAM heap of 109951162777600 bytes an executor: at most ",
+            "--dram: a DRAM heap of 109951162777600 bytes an executor: the limit is ",
         ),
         (
             ["--segment", "1GiB"],

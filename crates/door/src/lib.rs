@@ -10,7 +10,7 @@
 //! | [`store`](Door::store) | 8 bytes, atomic; makes nothing reachable, or is idempotent |
 //! | [`publish`](Door::publish) | 8 bytes that make data reachable, which is durable already |
 //! | [`write_back`](Door::write_back) | starts to write these lines back |
-//! | [`fence`](Door::fence) | waits until this thread's write-backs are durable |
+//! | [`fence`](Door::fence) | waits until this thread's write-backs are durable, or [syncs](Barrier::Sync) |
 //!
 //! Only one aligned 8-byte word is atomic. The order in which stores become durable before the
 //! fence is not defined, not even within a line (model T of the [simulator](sim)).
@@ -43,8 +43,11 @@ pub enum Barrier {
     /// Lines are written back and fenced: for persistent memory, or to measure its cost elsewhere.
     WriteBack,
     /// Pages are synced: for a file whose page cache does not outlive the event to be survived. The
-    /// fence syncs the ranges that were written back, coalesced. The kernel may write any page
-    /// earlier, which model T allows too.
+    /// kernel may write any page earlier, which model T allows too.
+    ///
+    /// A fence syncs the ranges that any thread wrote back, coalesced. The fence of the log syncs
+    /// the log's ranges alone. The fence of deaths syncs nothing: the log has their operations
+    /// until a segment is engraved. All other fences sync all ranges but the log's.
     Sync,
 }
 
@@ -225,7 +228,8 @@ impl Door {
         self.seen(site, write_back, || Action::WriteBack { at, bytes });
     }
 
-    /// Waits until the lines that this thread has written back are durable.
+    /// Waits until the lines that this thread has written back are durable. On a disk the site
+    /// decides which lines: see [`Barrier::Sync`].
     #[inline]
     pub fn fence(&self, site: Site, region: &Region) {
         self.count(site, 0);

@@ -1,17 +1,19 @@
 //! Engraving: a flushed segment is copied to the second tier (paper §4.7), and its operations leave
 //! the log.
 //!
-//! The copy has the form of the flushed segment, in chunks of equal size, so that readers need no
-//! second way. Rows and lists may be packed instead. The flush stage has other things to do too, so
-//! a segment is engraved in steps:
+//! A raw copy has the form of the flushed segment, in chunks of equal size. So readers read both by
+//! the same code. A packed copy has other rows and lists. The flush stage has other things to do
+//! too, so a segment is engraved in steps. Each piece is written back at once.
 //!
 //! 1. *Plan*: take a block in each ring.
-//! 2. *Copy*: copy rows, vectors, posting arrays, lengths and columns. Compress the texts. Write
-//!    the terms, whose lists may be packed. Each piece is written back at once.
-//! 3. *Join*: under the key lock, show the copy to the ingest role, which stamps deaths in both
-//!    copies from now on. Then carry over the deaths since the copy. Carrying over is idempotent: a
-//!    stamp never changes.
-//! 4. *Mark*: fence; mark; fence. Now the log begins behind the segment's operations.
+//! 2. *Copy*: copy the arrays that stay as they are, such as columns; in a raw copy also rows,
+//!    vectors, posting arrays and lengths. Write the chunks' directories.
+//! 3. *Rows*, *Texts*, *Terms*, *Order*, *Keys*: pack the rows; compress the texts; write the
+//!    terms, whose lists may be packed, and their order; write the sorted hashes of explicit keys.
+//! 4. *Mark*: write the pages' checks, the section table and the slot. Then join the copies: under
+//!    the key lock, show the copy to the ingest role. It stamps deaths in both copies from now on.
+//!    Carry over the deaths since the copy. This is idempotent: a stamp never changes. Fence; mark;
+//!    fence. Now the log begins behind the segment's operations.
 //!
 //! A cut before the mark is durable loses nothing: the operations are in the log. A segment costs
 //! two fences.
@@ -57,7 +59,7 @@ use crate::tier::pages::{Pages, check_bytes};
 
 /// The facts that the ingest role knows about a full segment.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sealed {
+pub struct SegmentEnd {
     /// Upper bound of the sequence numbers in this and older segments, exclusive.
     pub sequence_end: u64,
     /// Log position of the first operation behind them.
@@ -98,7 +100,7 @@ enum Step {
 pub struct Engrave {
     id: SegmentId,
     counts: FreshCounts,
-    sealed: Sealed,
+    end: SegmentEnd,
     step: Step,
     sections: Sections,
     long: (u64, u64),
@@ -120,11 +122,11 @@ pub struct Engrave {
 
 impl Engrave {
     /// Makes the engraving of a segment that has been flushed.
-    pub fn new(id: SegmentId, counts: FreshCounts, sealed: Sealed) -> Engrave {
+    pub fn new(id: SegmentId, counts: FreshCounts, end: SegmentEnd) -> Engrave {
         Engrave {
             id,
             counts,
-            sealed,
+            end,
             step: Step::Plan,
             sections: Sections::default(),
             long: (0, 0),
@@ -385,7 +387,7 @@ impl Engrave {
         // entries. The shedding may precede the commit. A reader that loads a boundary behind the
         // segment must find its terms in the second tier.
         segment.descriptor().lead_to_terms(&self.sections);
-        nvm.set_log_head(self.sealed.log_from);
+        nvm.set_log_head(self.end.log_from);
         memory.table().publish(self.id, State::Engraved);
         memory.notify_space();
     }
@@ -414,13 +416,13 @@ impl Engrave {
             base_row: descriptor.base_row(),
             rows: self.counts.rows as u64,
             base_sequence: descriptor.base_sequence(),
-            sequence_end: self.sealed.sequence_end,
-            log_from: self.sealed.log_from,
-            documents_end: self.sealed.documents_end,
-            accepted: self.sealed.accepted,
+            sequence_end: self.end.sequence_end,
+            log_from: self.end.log_from,
+            documents_end: self.end.documents_end,
+            accepted: self.end.accepted,
             expired: memory.expired().documents(),
             oldest: memory.window().oldest as u64,
-            explicit_end: self.sealed.explicit_end,
+            explicit_end: self.end.explicit_end,
             numbers_start: descriptor.numbers_start(),
             numbers_end: descriptor.numbers_end(),
             row_end: descriptor.base_row() + self.counts.rows as u64,
@@ -438,7 +440,7 @@ impl Engrave {
             short_bytes: self.short.1,
             sections: SECTIONS as u64,
             sections_check: checksum(0, &words) as u64,
-            arrived_ms: self.sealed.arrived_ms,
+            arrived_ms: self.end.arrived_ms,
             text_bytes: self.counts.text_bytes,
             kept: self.counts.kept.word(),
         };

@@ -18,7 +18,7 @@ use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
 
 use crate::column::writer::Layout;
-use crate::engrave::{Engrave, Sealed};
+use crate::engrave::{Engrave, SegmentEnd};
 use crate::form::merged::Merged;
 use crate::form::node::Nodes;
 use crate::form::packed_terms;
@@ -104,8 +104,8 @@ impl Flush {
     }
 
     /// Returns the next stage of a flushed segment, if there is a second tier.
-    pub fn engrave(self, sealed: Sealed) -> Engrave {
-        Engrave::new(self.id, self.counts, sealed)
+    pub fn engrave(self, end: SegmentEnd) -> Engrave {
+        Engrave::new(self.id, self.counts, end)
     }
 
     /// Continues until the flush is done or finds no room. Once it is done, readers use the new

@@ -24,12 +24,12 @@
 //! | [`check`] | comparison of the file with its checksums and with itself |
 //! | [`backup`], [`salvage`] | copies at one point of the operation order, or of the whole parts |
 //!
-//! Everything in the second tier is stored through the [door](spirit_door). Nothing relies on the
-//! order in which stores become durable, apart from fences. Data is durable before the word that
-//! leads to it. This word is one aligned 8-byte store. Data that can be torn has a checksum.
-//! `docs/format.md` describes the format byte by byte.
+//! Everything in the second tier is stored through the [door](spirit_door), apart from zeros in a
+//! log's first lap. Nothing relies on the order in which stores become durable, apart from fences.
+//! Data is durable before the word that leads to it. This word is one aligned 8-byte store. Data
+//! that can be torn has a checksum. `docs/format.md` describes the format byte by byte.
 //!
-//! This crate does not know text, queries, threads or files.
+//! This crate knows no text and no query. It starts no thread, and opens no file: it is given one.
 #![forbid(unsafe_code)]
 
 pub mod backup;

@@ -44,8 +44,8 @@
 //! This file has the writer; the [reader](crate::log::log_reader) has its own.
 //!
 //! The checksum begins with the index's salt, so that a document's contents are not taken for a
-//! record. Each start of the index durably raises the incarnation before anything is logged. Along
-//! the log the incarnation never falls.
+//! record. A start durably raises the incarnation before it stores anything. So two starts that log
+//! have different ones, and along the log the incarnation never falls.
 
 pub(crate) mod log_operation;
 pub mod log_reader;

@@ -69,7 +69,8 @@ impl<'a> Salvage<'a> {
     }
 
     fn part(&self) -> Part<'a> {
-        Part::new(self.region, self.root, self.logged, false).expect("the geometry was made before")
+        Part::new(self.region, self.root, self.logged, false)
+            .expect("the geometry was checked before")
     }
 
     fn lose(&mut self, what: Corrupt, documents_max: Option<u64>) {

@@ -45,7 +45,6 @@ impl fmt::Display for Medium {
 
 /// A heap file could not be made or opened.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum HeapFileError {
     /// Another process has the file open for writing.
     Locked {
@@ -73,8 +72,8 @@ impl fmt::Display for HeapFileError {
         match self {
             HeapFileError::Locked { path } => write!(
                 f,
-                "{}: another process has this index open for writing; ask that one, open it for reading only, or stop \
-                 that one first",
+                "{}: another process has this index open for writing; use that process, stop it \
+                 first, or open the index for reading only",
                 path.display()
             ),
             HeapFileError::ForeignOwner { path } => {
@@ -195,7 +194,7 @@ impl HeapFile {
         let asked = |operation| match rustix::fs::flock(&self.file, operation) {
             Ok(()) => Ok(true),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-            Err(e) => Err(self.failed("look whether it is locked", e.into())),
+            Err(e) => Err(self.failed("check its lock", e.into())),
         };
         let is_free = asked(FlockOperation::NonBlockingLockShared)?;
         if is_free {
@@ -233,8 +232,8 @@ impl HeapFile {
     }
 
     fn measured(mut self) -> Result<HeapFile, HeapFileError> {
-        let stat =
-            rustix::fs::fstat(&self.file).map_err(|e| self.failed("look at it", e.into()))?;
+        let stat = rustix::fs::fstat(&self.file)
+            .map_err(|e| self.failed("read its metadata", e.into()))?;
         // A reader trusts the owner not to shorten the file while it is mapped.
         let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
         if self.access == Access::Write && !is_own {
@@ -252,7 +251,7 @@ impl HeapFile {
             return Ok(self);
         }
         let stat = rustix::fs::fstatfs(&self.file)
-            .map_err(|e| self.failed("look at its file system", e.into()))?;
+            .map_err(|e| self.failed("read its file system's type", e.into()))?;
         if [TMPFS, RAMFS].contains(&(stat.f_type as i64)) {
             self.medium = Medium::Tmpfs;
         }
@@ -323,12 +322,12 @@ impl HeapFile {
     /// Returns the permissions of the file.
     pub fn mode(&self) -> Result<u32, HeapFileError> {
         let stat = rustix::fs::fstat(&self.file);
-        Ok(stat.map_err(|e| self.failed("look at it", e.into()))?.st_mode & 0o777)
+        Ok(stat.map_err(|e| self.failed("read its metadata", e.into()))?.st_mode & 0o777)
     }
 
     /// Returns the identity of the file.
     pub fn identity(&self) -> Result<Identity, HeapFileError> {
-        Identity::of(&self.file).map_err(|reason| self.failed("look at it", reason))
+        Identity::of(&self.file).map_err(|reason| self.failed("read its metadata", reason))
     }
 
     /// Backs `bytes` bytes from `start` with blocks of the disk, and keeps their contents. Reserved

@@ -210,7 +210,7 @@ impl<A: Atom64> Pins<A> {
 
     #[inline(never)]
     fn shared_word(&self, index: usize) -> &A {
-        let shared = self.shared.as_ref().expect("there is such a slot");
+        let shared = self.shared.as_ref().expect("the slot was acquired in shared memory");
         shared.word(index - self.slots.len())
     }
 

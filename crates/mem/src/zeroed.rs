@@ -27,7 +27,7 @@ impl<T: Shared> Zeroed<T> {
     /// left.
     pub fn new(len: usize) -> Zeroed<T> {
         const { assert!(align_of::<T>() <= 4096, "a mapping begins with a page") };
-        let layout = Layout::array::<T>(len).expect("less than all addresses");
+        let layout = Layout::array::<T>(len).expect("the array is smaller than the address space");
         if layout.size() == 0 {
             return Zeroed { first: NonNull::dangling(), len, owned: PhantomData };
         }

@@ -1,6 +1,6 @@
 //! Whether a document is what a clause asks for: by looking at it, in the most obvious way.
 
-use spirit_query::{Bool, Clause, Fuzzy, TEXT, Word};
+use spirit_query::{Bool, Clause, TEXT, Word};
 
 use crate::Document;
 use crate::values::{is, is_between, terms, values};
@@ -33,7 +33,14 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
             let pattern: Vec<char> = wild.text.chars().collect();
             has(wild, &|word| wildcard(&pattern, &word.chars().collect::<Vec<char>>()))
         }
-        Clause::Fuzzy(near, fuzzy) => has(near, &|word| is_near(&near.text, word, *fuzzy)),
+        Clause::Fuzzy { word: near, distance, prefix_length, transpositions } => {
+            let edits = Edits {
+                distance: *distance,
+                prefix_length: *prefix_length,
+                transpositions: *transpositions,
+            };
+            has(near, &|word| is_near(&near.text, word, edits))
+        }
         Clause::Phrase { field, words, slop } => {
             let is_near = |length| length <= i64::from(*slop);
             terms(document, field).iter().any(|text| shortest(text, words).is_some_and(is_near))
@@ -83,8 +90,16 @@ fn wildcard(pattern: &[char], text: &[char]) -> bool {
     }
 }
 
+/// The edits that a fuzzy clause allows.
+#[derive(Clone, Copy)]
+struct Edits {
+    distance: u8,
+    prefix_length: u8,
+    transpositions: bool,
+}
+
 /// Whether at most this many edits lead from one word to the other: the whole table of distances between their prefixes.
-fn is_near(a: &str, b: &str, fuzzy: Fuzzy) -> bool {
+fn is_near(a: &str, b: &str, fuzzy: Edits) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let prefix = a.len().min(fuzzy.prefix_length as usize);
     if b.len() < prefix || a[..prefix] != b[..prefix] {

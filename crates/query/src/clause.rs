@@ -11,7 +11,6 @@
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
 
-use crate::fuzzy::Fuzzy;
 use crate::limits::DISTANCE_MAX;
 use crate::words::WORDS_BYTES_MAX;
 
@@ -75,8 +74,18 @@ pub enum Clause {
     /// Documents that contain a term that the pattern matches: `*` any characters, `?` one, and `\`
     /// escapes the next one.
     Wildcard(Word),
-    /// Documents that contain a term near this one.
-    Fuzzy(Word, Fuzzy),
+    /// Documents that contain a term within a few edits of this one.
+    Fuzzy {
+        /// The field and the term.
+        word: Word,
+        /// Characters inserted, left out or replaced, at most. At most
+        /// [`DISTANCE_MAX`](Clause::DISTANCE_MAX).
+        distance: u8,
+        /// Characters at the beginning that must be equal.
+        prefix_length: u8,
+        /// True if two swapped neighbours count as one edit, not two.
+        transpositions: bool,
+    },
     /// Documents with a value of a field between two values, which are written as in the query
     /// language. Words are in the order of their bytes.
     Range {
@@ -203,7 +212,8 @@ impl Clause {
     /// Returns a clause for documents with a term in their text that is within this many edits of
     /// `term`.
     pub fn fuzzy(term: &str, distance: u8) -> Clause {
-        Clause::Fuzzy(Word::text(term), Fuzzy::within(distance))
+        let word = Word::text(term);
+        Clause::Fuzzy { word, distance, prefix_length: 0, transpositions: true }
     }
 
     /// Returns a clause for documents with these terms in their text, in a row.
@@ -330,9 +340,9 @@ impl fmt::Display for Clause {
             Clause::Wildcard(word) => {
                 write!(f, "{}{}", InField(&word.field), Escaped(&word.text, true))
             }
-            Clause::Fuzzy(word, fuzzy) => {
+            Clause::Fuzzy { word, distance, .. } => {
                 let (field, text) = (InField(&word.field), Escaped(&word.text, false));
-                write!(f, "{field}{text}~{}", fuzzy.distance)
+                write!(f, "{field}{text}~{distance}")
             }
             Clause::Range { field, from, to } => write_range(f, field, from, to),
             Clause::Exists(field) => write!(f, "{field}:*"),

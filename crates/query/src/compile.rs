@@ -7,6 +7,7 @@ use spirit_schema::{FieldKind, Schema};
 use spirit_text::Analyzer;
 
 use crate::clause::{Bool, Clause, TEXT, Word};
+use crate::fuzzy::Fuzzy;
 use crate::pattern::PatternKind;
 use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
@@ -91,8 +92,10 @@ impl Query {
             }
             Clause::Prefix(word) => self.compile_pattern(PatternKind::Prefix, word, fields)?,
             Clause::Wildcard(word) => self.compile_pattern(PatternKind::Wildcard, word, fields)?,
-            Clause::Fuzzy(word, fuzzy) => {
-                self.compile_pattern(PatternKind::Fuzzy(*fuzzy), word, fields)?
+            Clause::Fuzzy { word, distance, prefix_length, transpositions } => {
+                let [distance, prefix_length] = [*distance, *prefix_length];
+                let fuzzy = Fuzzy { distance, prefix_length, transpositions: *transpositions };
+                self.compile_pattern(PatternKind::Fuzzy(fuzzy), word, fields)?
             }
             Clause::Bool(clauses) => return self.compile_bool(clauses, fields, depth),
             Clause::Boost(clause, by) => {
@@ -251,5 +254,5 @@ impl Query {
 /// Returns a factor for scores, or fails if it is not a finite number from 0 on.
 fn weight(number: f32) -> Compiled<f32> {
     let fits = number.is_finite() && number >= 0.0;
-    if fits { Ok(number) } else { Err(Problem::Expected("a number from 0 on")) }
+    if fits { Ok(number) } else { Err(Problem::Expected("a number ≥ 0")) }
 }

@@ -7,6 +7,7 @@ use spirit_index::ground::values::ValueKind;
 use spirit_schema::{Schema, everything, format_time};
 
 use crate::clause::{Clause, Word};
+use crate::fuzzy::Fuzzy;
 use crate::interval::QueryRange;
 use crate::pattern::PatternKind;
 use crate::query::{Kind, Node, NodeId, Query};
@@ -112,7 +113,9 @@ impl Query {
             PatternKind::Prefix if bytes.is_empty() => Clause::Exists(field),
             PatternKind::Prefix => Clause::Prefix(word()),
             PatternKind::Wildcard => Clause::Wildcard(word()),
-            PatternKind::Fuzzy(how) => Clause::Fuzzy(word(), how),
+            PatternKind::Fuzzy(Fuzzy { distance, prefix_length, transpositions }) => {
+                Clause::Fuzzy { word: word(), distance, prefix_length, transpositions }
+            }
             PatternKind::Range { from, to, split } => {
                 let (low, high) = bytes.split_at(split as usize);
                 Clause::Range { field, from: from.at(low).map(text), to: to.at(high).map(text) }

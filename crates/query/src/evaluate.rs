@@ -1,9 +1,14 @@
-//! Evaluation: a query over one executor's snapshot, segment by segment from the newest, until the
-//! collector has enough.
+//! Evaluation: a query over one executor's snapshot, segment by segment, until the collector has
+//! enough.
 //!
-//! The most frequent shapes of queries have evaluators of their own: [one term](term) and an [AND
-//! of terms](all). Any other query is a [tree](tree), evaluated [window by window](window). All
-//! evaluators work in memory that the reader reserved.
+//! Registered segments are visited newest first. Fresh segments come before them. For the [best of
+//! one term or an OR](rank) they come last.
+//!
+//! The most frequent shapes of queries have evaluators of their own: [one term](term), [a
+//! key](key), and an [AND of terms or a phrase](all). Any other query is a [`tree`]. It is
+//! evaluated [window by window](window). The newest few of an OR are [merged](merge), and those of
+//! some other trees [`leapfrog`]. The best matches have [evaluators of their own](rank),
+//! and so has an [order by a field](sort). All evaluators work in memory that the reader reserved.
 
 mod aggregate;
 mod ahead;
@@ -51,7 +56,7 @@ use ahead::Ahead;
 use all::{Meeting, Sought};
 pub(crate) use explain::Explained;
 pub use key::snapshot_for;
-pub(crate) use older::Lent;
+pub(crate) use older::EntryCopies;
 use pattern::PatternBits;
 pub(crate) use rank::Ranked;
 pub(crate) use survey::Surveyed;
@@ -92,7 +97,7 @@ pub struct Scratch {
     pub(crate) weights: Weights,
     out: [u32; OUT],
     ahead: Ahead,
-    pub(crate) lent: Lent,
+    pub(crate) lent: EntryCopies,
 }
 
 impl Scratch {
@@ -115,7 +120,7 @@ impl Scratch {
             weights: Weights::with_capacity(clauses_max),
             out: [0; OUT],
             ahead: Ahead::default(),
-            lent: Lent::new(),
+            lent: EntryCopies::new(),
         }
     }
 
@@ -301,7 +306,7 @@ impl<'a, C> Evaluation<'a, C> {
     fn open_fresh(&mut self, place: &Place<'_>, term: usize) {
         let found = &self.query.terms[term];
         let words = words_of(&self.scratch.words, term);
-        let extent = place.context.extent.as_ref().expect("a fresh segment");
+        let extent = place.context.extent.as_ref().expect("a fresh segment has an extent");
         self.scratch.leaves[term].open_fresh(extent, self.query.lookup(found), found.hash, words);
     }
 

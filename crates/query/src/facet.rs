@@ -12,11 +12,8 @@ mod gather;
 mod keywords;
 mod room;
 
-use std::error::Error;
-use std::fmt;
-
 use spirit_index::ground::values::ValueKind;
-use spirit_schema::{Calendar, Field, FieldKind, Schema};
+use spirit_schema::{Field, FieldKind, Schema};
 
 pub(crate) use aggregation::Aggregating;
 pub use aggregation::Aggregation;
@@ -83,8 +80,16 @@ pub enum Facet {
 pub enum DateInterval {
     /// A number of milliseconds, above 0. Intervals are counted from 1970.
     Milliseconds(i64),
-    /// A unit of the calendar, in UTC.
-    Calendar(Calendar),
+    /// A day from midnight, in UTC.
+    Day,
+    /// Seven days from a Monday, in UTC.
+    Week,
+    /// A month, in UTC.
+    Month,
+    /// Three months from the first of January, April, July or October, in UTC.
+    Quarter,
+    /// A year, in UTC.
+    Year,
 }
 
 /// The answer to a [`Facet`].
@@ -143,7 +148,6 @@ impl Summary {
 
 /// The error of a facet that cannot be answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum FacetError {
     /// The query has too many facets.
     TooMany {
@@ -177,31 +181,6 @@ pub enum FacetError {
         field: String,
     },
 }
-
-impl fmt::Display for FacetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            FacetError::TooMany { facets, max } => {
-                write!(
-                    f,
-                    "{facets} facets of one query: ask for {max} at most, and for the others by themselves"
-                )
-            }
-            FacetError::UnknownField { field } => write!(f, "there is no field \"{field}\""),
-            FacetError::Kind { field, kind, wanted } => {
-                write!(f, "the field \"{field}\" is of kind {kind}: this facet is about {wanted}")
-            }
-            FacetError::Interval { field } => {
-                write!(f, "the interval of the facet of \"{field}\" is not a number above 0")
-            }
-            FacetError::Percentile { field } => {
-                write!(f, "a percentile of \"{field}\" is not from 0 to 100")
-            }
-        }
-    }
-}
-
-impl Error for FacetError {}
 
 impl Facet {
     /// Returns the field's name.
@@ -245,14 +224,14 @@ impl Facet {
         use ValueKind::{Boolean, Float, Integer, Keyword, Time};
         match self {
             Facet::Terms { .. } => {
-                (&[Keyword, Integer, Boolean], "keywords, whole numbers and booleans")
+                (&[Keyword, Integer, Boolean], "keywords, whole numbers or booleans")
             }
             Facet::Dates { .. } => (&[Time], "times"),
             Facet::Cardinality { .. } => {
-                (&[Keyword, Integer, Float, Time, Boolean], "values that are no text")
+                (&[Keyword, Integer, Float, Time, Boolean], "values other than text")
             }
             Facet::Histogram { .. } | Facet::Stats { .. } | Facet::Percentiles { .. } => {
-                (&[Integer, Float, Time], "numbers and times")
+                (&[Integer, Float, Time], "numbers or times")
             }
         }
     }

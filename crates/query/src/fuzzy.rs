@@ -14,7 +14,7 @@ use crate::verdict::Verdict;
 
 /// The conditions of a fuzzy match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fuzzy {
+pub(crate) struct Fuzzy {
     /// Characters inserted, left out or replaced, at most. At most [`DISTANCE_MAX`].
     pub distance: u8,
     /// Characters at the beginning that must be equal.
@@ -25,7 +25,7 @@ pub struct Fuzzy {
 
 impl Fuzzy {
     /// Allows this many edits anywhere, including transpositions.
-    pub const fn within(distance: u8) -> Fuzzy {
+    pub(crate) const fn within(distance: u8) -> Fuzzy {
         Fuzzy { distance, prefix_length: 0, transpositions: true }
     }
 }

@@ -21,7 +21,7 @@ mod wanted;
 use std::ops::Range;
 
 use spirit_index::ground::term::FieldId;
-use spirit_text::Tokenizer;
+use spirit_text::{Analyzer, Tokenizer};
 
 use crate::query::Query;
 use marks::{Mark, Marker};
@@ -64,20 +64,10 @@ impl Highlight {
         self
     }
 
-    /// Returns the maximal number of snippets.
-    pub fn get_snippets(&self) -> usize {
-        self.snippets
-    }
-
     /// Sets how many bytes of a text are searched for words to mark. Default: 1 MiB.
     pub fn bytes_max(mut self, bytes: usize) -> Highlight {
         self.bytes_max = bytes;
         self
-    }
-
-    /// Returns how many bytes of a text are searched.
-    pub fn get_bytes_max(&self) -> usize {
-        self.bytes_max
     }
 }
 
@@ -90,10 +80,17 @@ pub struct Highlighter {
 }
 
 impl Highlighter {
-    /// Returns a highlighter of `query` in `field`, whose texts `tokenizer` cuts. A text that is
-    /// longer than the tokenizer accepts is marked up to that limit.
-    pub fn new(query: &Query, field: FieldId, tokenizer: Tokenizer, how: Highlight) -> Highlighter {
+    /// Returns a highlighter of `query` in `field`, whose texts `analyzer` cuts. At most
+    /// `document_bytes_max` bytes of a text are searched.
+    pub fn new(
+        query: &Query,
+        field: FieldId,
+        analyzer: Analyzer,
+        document_bytes_max: usize,
+        how: Highlight,
+    ) -> Highlighter {
         let wanted = Wanted::of(query, field);
+        let tokenizer = Tokenizer::new(analyzer, how.bytes_max.min(document_bytes_max));
         Highlighter { wanted, tokenizer, marker: Marker::default(), how }
     }
 
@@ -115,6 +112,19 @@ impl Highlighter {
             Snippet::new(text, range, bytes)
         };
         chosen.into_iter().map(snippet).collect()
+    }
+
+    /// Returns the snippets of several values. If any has marks, those without are left out.
+    /// Otherwise returns the beginning of the first value.
+    pub fn snippets_of<'v>(&mut self, values: impl Iterator<Item = &'v str>) -> Vec<Snippet> {
+        let mut all: Vec<Snippet> = values.flat_map(|value| self.snippets(value)).collect();
+        if all.iter().any(|snippet| !snippet.marks.is_empty()) {
+            all.retain(|snippet| !snippet.marks.is_empty());
+            all.truncate(self.how.snippets);
+        } else {
+            all.truncate(1);
+        }
+        all
     }
 
     fn mark(&mut self, text: &str) -> &[Mark] {

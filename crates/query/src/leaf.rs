@@ -1,4 +1,4 @@
-//! A leaf: one term of a query at work in one executor, segment after segment, newest first.
+//! A leaf: one term of a query at work in one executor, segment after segment.
 //!
 //! A list is read as a sequence of *runs*, each ascending by rank. A flushed segment's list is one
 //! run, in place. A fresh segment's list is its buffer and then its blocks. Their runs are copied,

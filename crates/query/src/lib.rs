@@ -1,9 +1,9 @@
 //! The query language and its evaluators.
 //!
-//! [`Parser`] makes a [`Query`] of text; [`newest`] and [`count`] evaluate it over a snapshot.
-//! Evaluators know segments as a snapshot shows them, never the writer. They allocate nothing once
-//! a query, a [`Scratch`] and a list of hits exist. A [`Highlighter`] finds a query's matches in a
-//! text.
+//! [`Parser`] makes a [`Query`] of text. [`newest`], [`count`], [`best`] and [`sorted`] evaluate it
+//! over a snapshot. Evaluators know segments as a snapshot shows them, never the writer. They
+//! allocate nothing once a query, a [`Scratch`] and a list of hits exist. A [`Highlighter`] finds a
+//! query's matches in a text.
 #![forbid(unsafe_code)]
 
 mod clause;
@@ -49,12 +49,11 @@ pub use facet::{
 };
 pub use fade::Fading;
 pub use fingerprint::Fingerprint;
-pub use fuzzy::Fuzzy;
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
 pub use limits::{DISTANCE_MAX, EXPANSIONS_MAX, FACET_BYTES_MAX, Limits, Stop};
 pub use parse::{Operator, ParseError, Parser};
 pub use problem::Problem;
-pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query, TooLarge};
+pub use query::{CLAUSES_MAX, DEPTH_MAX, Occur, Query};
 pub use query_plan::{
     ClausePlan, Evaluator, ExecutorPlan, Expansion, Lists, Meetings, PartPlan, QueryPlan, Source,
 };
@@ -153,7 +152,7 @@ pub fn survey(
     let mut plan = None;
     let survey = |evaluation: &mut Evaluation<'_, _>| plan = Some(evaluation.survey());
     evaluate(snapshot, query, settings, scratch, Surveyed { schema, wanted }, survey)?;
-    Ok(plan.expect("it was surveyed"))
+    Ok(plan.expect("the plan was made above"))
 }
 
 /// Explains the score of the document with a key; `None` if `snapshot` has no such document.

@@ -4,7 +4,6 @@
 //! clock and the cancel flag. Each term that a pattern matches is checked against the limit of
 //! expansions.
 
-use std::fmt;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
@@ -46,7 +45,6 @@ impl Default for Limits<'_> {
 
 /// The reason why a query ended without its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Stop {
     /// The deadline has passed.
     TimedOut,
@@ -68,31 +66,6 @@ pub enum Stop {
         max: u32,
     },
 }
-
-impl fmt::Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stop::TimedOut => f.write_str(
-                "the query was not answered in its time: ask for less, or give it more time",
-            ),
-            Stop::Cancelled => f.write_str("the query was cancelled"),
-            Stop::Buckets { max } => write!(
-                f,
-                "a facet tells more than {max} values or buckets apart: ask for fewer documents or a longer interval"
-            ),
-            Stop::Memory { max } => write!(
-                f,
-                "what the query's facets tell apart takes more than {max} bytes: ask for fewer facets at once, fewer documents or a longer interval"
-            ),
-            Stop::Expansions { max } => write!(
-                f,
-                "the query's prefixes, wildcards, fuzzy words and ranges of words stand for more than {max} terms: make them narrower"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for Stop {}
 
 /// The cost of an evaluation so far.
 #[derive(Debug)]

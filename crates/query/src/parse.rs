@@ -49,7 +49,7 @@ use spirit_text::Tokenizer;
 
 use crate::problem::Problem;
 use crate::query::{Query, TooLarge};
-use grammar::Run;
+use grammar::Parse;
 
 /// The meaning of two neighbouring words without an operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl Parser {
 
     /// Parses `text` into `query`, whose memory is reused. An empty text matches nothing.
     pub fn parse_into(&mut self, text: &str, query: &mut Query) -> Result<(), ParseError> {
-        let mut run = Run::new(self, text, query, None);
+        let mut run = Parse::new(self, text, query, None);
         let parsed = run.fits().and_then(|()| run.query());
         let offset = run.at;
         query.join_repeated();
@@ -152,7 +152,7 @@ impl Parser {
     /// errors, at most 64.
     pub fn parse_lenient_into(&mut self, text: &str, query: &mut Query) -> Vec<ParseError> {
         let mut warnings = Vec::new();
-        let mut run = Run::new(self, text, query, Some(&mut warnings));
+        let mut run = Parse::new(self, text, query, Some(&mut warnings));
         let parsed = run.fits().and_then(|()| run.query());
         let offset = run.at;
         if let Err(problem) = parsed {
@@ -192,6 +192,6 @@ const WORD_BYTES: usize = 1024;
 
 impl From<TooLarge> for Problem {
     fn from(limit: TooLarge) -> Problem {
-        Problem::TooLarge(limit)
+        Problem::TooLarge(limit.to_string())
     }
 }

@@ -4,8 +4,6 @@ use std::fmt;
 
 use spirit_schema::FieldKind;
 
-use crate::query::TooLarge;
-
 /// An error in a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -24,8 +22,8 @@ pub enum Problem {
         /// The field's kind.
         kind: FieldKind,
     },
-    /// The query is too large.
-    TooLarge(TooLarge),
+    /// The query is too large: the limit that it exceeds.
+    TooLarge(String),
 }
 
 impl fmt::Display for Problem {
@@ -39,7 +37,8 @@ impl fmt::Display for Problem {
                 FieldKind::Boolean => f.write_str("expected `true` or `false`"),
                 _ => write!(
                     f,
-                    "expected a moment for a field of kind {kind}: 2026-11-22T19:00:00Z, 2026-11-22, now-1h or a number"
+                    "expected a time for a field of kind {kind}: 2026-11-22T19:00:00Z, 2026-11-22, \
+                     now-1h or a number"
                 ),
             },
             Problem::NoWords { kind } => {

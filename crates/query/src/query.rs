@@ -9,6 +9,7 @@ use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 
 use crate::interval::{Interval, QueryRange};
 use crate::pattern::PatternKind;
+use crate::problem::Problem;
 
 /// Clauses of one query at most, unless set otherwise.
 pub const CLAUSES_MAX: usize = 1024;
@@ -180,8 +181,7 @@ impl Default for Siblings {
 
 /// The error of a query that is larger than its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TooLarge {
+pub(crate) enum TooLarge {
     /// The query has too many clauses.
     Clauses {
         /// The limit.
@@ -224,7 +224,7 @@ impl fmt::Display for TooLarge {
                 write!(f, "more than {max} prefixes, wildcards, fuzzy words and ranges of words")
             }
             TooLarge::Phrase { max } => write!(f, "a phrase of more than {max} words"),
-            TooLarge::Depth { max } => write!(f, "nested more than {max} deep"),
+            TooLarge::Depth { max } => write!(f, "more than {max} levels of nesting"),
         }
     }
 }
@@ -281,24 +281,24 @@ impl Query {
     }
 
     /// Returns a query for the documents that contain all of `words`, which are terms already.
-    pub fn all_of(words: &[&str]) -> Result<Query, TooLarge> {
+    pub fn all_of(words: &[&str]) -> Result<Query, Problem> {
         Query::of(words, Occur::Must)
     }
 
     /// Returns a query for the documents that contain any of `words`, which are terms already.
-    pub fn any_of(words: &[&str]) -> Result<Query, TooLarge> {
+    pub fn any_of(words: &[&str]) -> Result<Query, Problem> {
         Query::of(words, Occur::Should)
     }
 
     /// Returns a query for the documents that contain a term of a field.
-    pub fn of_term(field: FieldId, term: &[u8]) -> Result<Query, TooLarge> {
+    pub fn of_term(field: FieldId, term: &[u8]) -> Result<Query, Problem> {
         let mut query = Query::with_limit(1);
         let kind = query.term(field, term)?;
         query.root = query.push(Node::leaf(kind))?;
         Ok(query)
     }
 
-    fn of(words: &[&str], occur: Occur) -> Result<Query, TooLarge> {
+    fn of(words: &[&str], occur: Occur) -> Result<Query, Problem> {
         let mut query = Query::with_limit(words.len().clamp(1, CLAUSES_MAX));
         let mut list = Siblings::default();
         for word in words {

@@ -52,6 +52,11 @@ pub enum FieldError {
         /// The kind of the field in the schema.
         kind: FieldKind,
     },
+    /// No kind of field has this name.
+    UnknownKind {
+        /// The name that was given.
+        name: String,
+    },
     /// The schema has the largest number of fields.
     TooManyFields {
         /// The name of the field that was not added.
@@ -94,14 +99,16 @@ impl fmt::Display for FieldError {
         match self {
             FieldError::Unknown { field, value } => write!(
                 f,
-                "field {field:?} (here {value}) is not in the schema, which is strict: add it, or leave it out"
+                "field {field:?} (value {value}) is not in the schema, which is strict; add it to \
+                 the schema, or leave it out"
             ),
             FieldError::Misfit { field, kind, value } => {
-                write!(f, "field {field:?} holds values of kind {kind}, which {value} is not")
+                write!(f, "field {field:?} holds values of kind {kind}; {value} is not one")
             }
             FieldError::KeywordTooLong { field, bytes } => write!(
                 f,
-                "a value of {bytes} bytes in the keyword field {field:?}: at most {KEYWORD_BYTES_MAX}; make it a field of text"
+                "a value of {bytes} bytes in the keyword field {field:?}: the limit is \
+                 {KEYWORD_BYTES_MAX} bytes; make it a field of text"
             ),
             FieldError::Name { field } => write!(
                 f,
@@ -115,8 +122,14 @@ impl fmt::Display for FieldError {
                 )
             }
             FieldError::Known { field, kind } => {
-                write!(f, "field {field:?} is there, and its kind is {kind}")
+                write!(f, "field {field:?} exists already, with kind {kind}")
             }
+            FieldError::UnknownKind { name } => write!(
+                f,
+                "no kind of field is called \"{}\"; choose one of text, text(ANALYZER), keyword, integer, float, time, \
+                 time(seconds), time(milliseconds), boolean",
+                name.escape_debug()
+            ),
             FieldError::TooManyFields { field } => {
                 write!(f, "no room for field {field:?}: a schema has at most {FIELDS_MAX} fields")
             }
@@ -126,7 +139,8 @@ impl fmt::Display for FieldError {
             ),
             FieldError::TooManyValues { values } => write!(
                 f,
-                "the document's fields have {values} values: at most {VALUES_MAX}; split it"
+                "the document's fields have {values} values: the limit is {VALUES_MAX} values; \
+                 split it"
             ),
         }
     }

@@ -1,11 +1,12 @@
 //! Kinds of fields.
 
-use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
 use spirit_index::ground::values::ValueKind;
 use spirit_text::Analyzer;
+
+use crate::error::FieldError;
 
 /// The kind of a field. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -51,14 +52,28 @@ impl TimeUnit {
     }
 }
 
-/// The analyzers by their number in files: one past their place here. The order never changes.
-const ANALYZERS: [Analyzer; 5] =
+/// The analyzers by their number in files: one past their place here. The order never changes. New
+/// ones come last, in whichever order [`Analyzer::ALL`] has them.
+const ANALYZERS: [Analyzer; Analyzer::ALL.len()] =
     [Analyzer::Simple, Analyzer::Standard, Analyzer::Social, Analyzer::English, Analyzer::Keyword];
+
+// Each analyzer has a number. Each round of a loop looks at the next place.
+const _: () = {
+    let mut i = 0;
+    while i < Analyzer::ALL.len() {
+        let mut place = 0;
+        while ANALYZERS[place] as u8 != Analyzer::ALL[i] as u8 {
+            place += 1;
+        }
+        i += 1;
+    }
+};
+
 const UNITS: [TimeUnit; 2] = [TimeUnit::Seconds, TimeUnit::Milliseconds];
 
 fn number_in<T: PartialEq>(all: &[T], one: &T) -> u8 {
     let place = all.iter().position(|other| other == one);
-    place.expect("every one has its number") as u8 + 1
+    place.expect("every kind is in the table") as u8 + 1
 }
 
 fn numbered<T: Copy>(all: &[T], number: u8) -> Option<T> {
@@ -131,12 +146,12 @@ impl fmt::Display for FieldKind {
 }
 
 impl FromStr for FieldKind {
-    type Err = UnknownKind;
+    type Err = FieldError;
 
     /// Parses a kind as users type it: `keyword`, `text(english)`, `time(seconds)`. The parentheses
     /// may be left out.
-    fn from_str(text: &str) -> Result<FieldKind, UnknownKind> {
-        let unknown = || UnknownKind { name: text.to_owned() };
+    fn from_str(text: &str) -> Result<FieldKind, FieldError> {
+        let unknown = || FieldError::UnknownKind { name: text.to_owned() };
         let (name, which) = match text.strip_suffix(')') {
             Some(open) => {
                 let (name, which) = open.split_once('(').ok_or_else(unknown)?;
@@ -164,27 +179,6 @@ impl FromStr for FieldKind {
     }
 }
 
-/// A kind of field was not recognized.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnknownKind {
-    /// The name that was given.
-    pub name: String,
-}
-
-impl fmt::Display for UnknownKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "no kind of field is called \"{}\"; choose one of text, text(ANALYZER), keyword, integer, float, time, \
-             time(seconds), time(milliseconds), boolean",
-            self.name.escape_debug()
-        )
-    }
-}
-
-impl Error for UnknownKind {}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -193,6 +187,21 @@ mod tests {
         use FieldKind::*;
         let texts = Analyzer::ALL.into_iter().map(Text);
         texts.chain(UNITS.map(Time)).chain([Keyword, Integer, Float, Boolean]).collect()
+    }
+
+    /// Files have these numbers.
+    #[test]
+    fn analyzers_keep_their_numbers() {
+        let numbered = [
+            (Analyzer::Simple, 1),
+            (Analyzer::Standard, 2),
+            (Analyzer::Social, 3),
+            (Analyzer::English, 4),
+            (Analyzer::Keyword, 5),
+        ];
+        for (analyzer, number) in numbered {
+            assert_eq!(FieldKind::Text(analyzer).numbers(), [1, number]);
+        }
     }
 
     #[test]

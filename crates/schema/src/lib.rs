@@ -24,7 +24,7 @@ mod value;
 
 pub use calendar::Calendar;
 pub use error::FieldError;
-pub use kind::{FieldKind, TimeUnit, UnknownKind};
+pub use kind::{FieldKind, TimeUnit};
 pub use limits::{FIELDS_MAX, TEXT_FIELDS_MAX};
 pub use list::MalformedList;
 pub use schema::{Field, Schema, TEXT};

@@ -28,7 +28,7 @@ pub struct MalformedList;
 
 impl fmt::Display for MalformedList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it names a field that this version does not know, or that cannot be")
+        f.write_str("it names a field that this version does not know, or an invalid one")
     }
 }
 

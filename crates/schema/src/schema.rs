@@ -233,7 +233,7 @@ mod tests {
         let misfit = schema.encode([("views", "17".into())], &mut out).unwrap_err();
         assert_eq!(
             misfit.to_string(),
-            "field \"views\" holds values of kind integer, which \"17\" is not"
+            "field \"views\" holds values of kind integer; \"17\" is not one"
         );
     }
 

@@ -1,9 +1,12 @@
 //! Values of fields, and their conversion to the field's kind.
 
-use crate::kind::{FieldKind, TimeUnit};
-use crate::time::parse_time;
+use std::fmt;
 
-/// A value as given in a document.
+use crate::kind::{FieldKind, TimeUnit};
+use crate::time::{format_time, parse_time};
+
+/// A value of a field, as given in a document or as returned by a hit. [`Display`](fmt::Display)
+/// writes moments in RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// Text. In a field of moments, a moment in RFC 3339.
@@ -33,6 +36,30 @@ pub enum FieldValue<'a> {
     Time(i64),
     /// A boolean.
     Boolean(bool),
+}
+
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Text(text) => f.pad(text),
+            Value::Integer(number) => number.fmt(f),
+            Value::Float(number) => number.fmt(f),
+            Value::Time(ms) => f.pad(&format_time(*ms)),
+            Value::Boolean(yes) => yes.fmt(f),
+        }
+    }
+}
+
+impl<'a> From<FieldValue<'a>> for Value<'a> {
+    fn from(value: FieldValue<'a>) -> Value<'a> {
+        match value {
+            FieldValue::Text(text) | FieldValue::Keyword(text) => Value::Text(text),
+            FieldValue::Integer(number) => Value::Integer(number),
+            FieldValue::Float(number) => Value::Float(number),
+            FieldValue::Time(ms) => Value::Time(ms),
+            FieldValue::Boolean(yes) => Value::Boolean(yes),
+        }
+    }
 }
 
 impl<'a> From<&'a str> for Value<'a> {
@@ -78,6 +105,35 @@ impl From<bool> for Value<'_> {
 }
 
 impl<'a> Value<'a> {
+    /// Returns the text or keyword; none for other values.
+    pub fn as_str(self) -> Option<&'a str> {
+        if let Value::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// Returns the integer; none for other values.
+    pub fn as_i64(self) -> Option<i64> {
+        if let Value::Integer(number) = self { Some(number) } else { None }
+    }
+
+    /// Returns the number, converted from an integer if needed; none for other values.
+    pub fn as_f64(self) -> Option<f64> {
+        match self {
+            Value::Float(number) => Some(number),
+            Value::Integer(number) => Some(number as f64),
+            _ => None,
+        }
+    }
+
+    /// Returns the boolean; none for other values.
+    pub fn as_bool(self) -> Option<bool> {
+        if let Value::Boolean(yes) = self { Some(yes) } else { None }
+    }
+
+    /// Returns the moment in milliseconds since 1970; none for other values.
+    pub fn as_time(self) -> Option<i64> {
+        if let Value::Time(ms) = self { Some(ms) } else { None }
+    }
+
     /// Returns the kind of a field whose first value this is.
     pub(crate) fn natural_kind(self, analyzer: spirit_text::Analyzer) -> FieldKind {
         match self {

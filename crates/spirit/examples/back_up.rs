@@ -5,6 +5,7 @@
 use std::error::Error;
 
 use spirit::Index;
+use spirit::backup::Backup;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let base = std::env::temp_dir().join(format!("spirit-back-up-{}", std::process::id()));
@@ -19,8 +20,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     index.backup(&backup)?;
     index.put("late", "article after the backup")?;
 
-    spirit::backup::verify(&backup)?;
-    spirit::backup::restore(&backup, &restored)?;
+    Backup::at(&backup).verify()?;
+    Backup::at(&backup).restore(&restored)?;
     let copy = Index::open(&restored)?;
     assert_eq!(copy.searcher().count("article")?, 1000);
     assert_eq!(index.searcher().count("article")?, 1001);

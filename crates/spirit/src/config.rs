@@ -2,6 +2,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod clock;
+pub(crate) mod corrupt;
 pub(crate) mod document;
 pub(crate) mod durability;
 pub(crate) mod error;
@@ -9,5 +10,7 @@ pub(crate) mod late_reader;
 pub(crate) mod log_limits;
 pub(crate) mod on_full;
 pub(crate) mod options;
+pub(crate) mod policies;
+pub(crate) mod progress;
 pub(crate) mod recovering;
 pub(crate) mod source;

@@ -3,13 +3,10 @@
 use std::fmt;
 
 pub use crate::backup::error::BackupError;
-pub use crate::config::error::{AddAllError, OpenError, WriteError};
-pub use crate::search::error::SearchError;
-pub use crate::search::hit_error::HitError;
-pub use spirit_index::ground::corrupt::Corrupt;
-pub use spirit_index::ground::geometry::GeometryError;
-pub use spirit_mem::HeapFileError;
-pub use spirit_query::Stop;
+pub use crate::config::corrupt::Corrupt;
+use crate::config::error::{OpenError, WriteError};
+use crate::search::error::SearchError;
+use crate::search::hit_error::HitError;
 
 /// A result with [`Error`], for programs that handle all errors alike.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -22,8 +19,6 @@ pub enum Error {
     Open(OpenError),
     /// An operation that changes the index failed.
     Write(WriteError),
-    /// A document of a stream was refused.
-    AddAll(AddAllError),
     /// A search failed.
     Search(SearchError),
     /// A hit could not be read.
@@ -37,7 +32,6 @@ impl Error {
         match self {
             Error::Open(error) => error,
             Error::Write(error) => error,
-            Error::AddAll(error) => error,
             Error::Search(error) => error,
             Error::Hit(error) => error,
             Error::Backup(error) => error,
@@ -67,12 +61,6 @@ impl From<OpenError> for Error {
 impl From<WriteError> for Error {
     fn from(error: WriteError) -> Error {
         Error::Write(error)
-    }
-}
-
-impl From<AddAllError> for Error {
-    fn from(error: AddAllError) -> Error {
-        Error::AddAll(error)
     }
 }
 

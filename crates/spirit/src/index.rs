@@ -10,14 +10,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::fresh::batch::KEY_BYTES_MAX;
 use spirit_index::ground::roots::Gauge;
-use spirit_mem::Medium;
-use spirit_query::{Operator, Parser};
 use spirit_schema::Schema;
 
 use crate::config::batch::Batch;
 use crate::config::document::Document;
 use crate::config::durability::Mode;
-use crate::config::error::{AddAllError, OpenError, WriteError};
+use crate::config::error::{OpenError, WriteError};
 use crate::config::options::Options;
 use crate::config::recovering::StartReport;
 use crate::engine::Engine;
@@ -125,11 +123,6 @@ impl Index {
         }
     }
 
-    /// Returns a parser of queries for this index's current fields.
-    pub fn parser(&self, operator: Operator) -> Parser {
-        self.readable.parser(operator)
-    }
-
     /// Adds a document, and returns the number of documents that the index had accepted before.
     ///
     /// A document without a [key](Document::key) gets this number, in decimal, as its automatic
@@ -177,8 +170,8 @@ impl Index {
     pub fn add_all<'d, D: Into<Document<'d>>>(
         &self,
         documents: impl IntoIterator<Item = D>,
-    ) -> Result<u64, AddAllError> {
-        let engine = self.engine().map_err(|error| AddAllError { added: 0, error })?;
+    ) -> Result<u64, WriteError> {
+        let engine = self.engine()?;
         engine.add_all(documents.into_iter().map(Into::into))
     }
 
@@ -289,10 +282,11 @@ impl Index {
         self.written().map(|engine| engine.start_report).unwrap_or_default()
     }
 
-    /// Returns the medium of the index's file; none for an index in memory.
-    pub fn medium(&self) -> Option<Medium> {
+    /// Returns the medium of the index's file: `file`, `dax` or `tmpfs`; none for an index in memory.
+    pub fn medium(&self) -> Option<String> {
         let followed = self.view().followed().map(|followed| followed.medium);
-        self.written().and_then(|engine| engine.store.as_ref()).map(Store::medium).or(followed)
+        let written = self.written().and_then(|engine| engine.store.as_ref()).map(Store::medium);
+        written.or(followed).map(|medium| medium.to_string())
     }
 
     /// Returns the exact number of documents accepted over the index's life.

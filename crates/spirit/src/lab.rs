@@ -5,21 +5,61 @@ use std::sync::Arc;
 
 use spirit_index::form::older::FindOlder;
 use spirit_index::memory::Memory;
-use spirit_query::Query;
+use spirit_query::{Operator, Query};
 
 pub use spirit_door::trace::Trace;
+pub use spirit_index::ground::geometry::Postings;
 pub use spirit_index::rows::lengths::Statistics;
-pub use spirit_query::{Algorithm, Counts, Level};
+pub use spirit_mem::disk_free;
+pub use spirit_query::{
+    Algorithm, ClausePlan, Counts, Evaluator, ExecutorPlan, Expansion,
+    Explanation as ExplainedClause, Frequency, Level, Lists, Meetings, Occur, Parameters, Parser,
+    PartPlan, Source, Worth,
+};
+pub use spirit_schema::{FieldId, format_time, parse_time};
 
 pub use crate::config::clock::ManualClock;
+pub use crate::config::policies::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::index::Index;
 use crate::index::builder::Builder;
 use crate::search::error::SearchError;
+use crate::search::hit::Hit;
+use crate::search::hit_error::HitError;
+use crate::search::hits::Hits;
 use crate::search::into_query::IntoQuery;
+use crate::search::plan::{Explanation, QueryPlan};
 pub use crate::search::query_pool::{Answer, Pending, PoolError, QueryPool};
-use crate::search::{Hits, Reader, Search};
+use crate::search::reader::Reader;
+use crate::search::request::Search;
+pub use crate::search::stored::{StoredDocument, StoredValue};
 
 impl Builder {
+    /// Sets when segments are engraved: copied to the second tier. Default: as soon as they are
+    /// flushed.
+    pub fn engrave(mut self, policy: EngravePolicy) -> Self {
+        self.options.engrave = policy;
+        self
+    }
+
+    /// Sets when segments are committed: readers move to the copies. Default: when DRAM runs short.
+    pub fn pointer_update(mut self, policy: PointerUpdate) -> Self {
+        self.options.pointer_update = policy;
+        self
+    }
+
+    /// Sets the tier in which queries read the dictionary of merged segments. Default: DRAM, as far
+    /// as there is room.
+    pub fn dictionary(mut self, tier: DictionaryTier) -> Self {
+        self.options.dictionary = tier;
+        self
+    }
+
+    /// Sets how posting lists are stored in the second tier: see [`packed`](Builder::packed).
+    pub fn postings(mut self, postings: Postings) -> Self {
+        self.options.postings = Some(postings);
+        self
+    }
+
     /// Uses fixed-sized posting blocks (FSB) in fresh segments, for comparison. Default:
     /// variable-sized.
     pub fn fixed_blocks(mut self, fixed: bool) -> Self {
@@ -62,6 +102,11 @@ impl Index {
         QueryPool::start(&self.readable, threads, queue)
     }
 
+    /// Returns a parser of queries for this index's current fields.
+    pub fn parser(&self, operator: Operator) -> Parser {
+        self.readable.parser(operator)
+    }
+
     /// Iterates over the memory of each executor, for measurements.
     pub fn memories(&self) -> impl Iterator<Item = &Memory> {
         self.executors().iter().map(|executor| &executor.shared.memory)
@@ -86,6 +131,27 @@ impl Search {
     pub fn exhaustive(mut self) -> Search {
         self.skips = false;
         self
+    }
+}
+
+impl QueryPlan {
+    /// Returns the plan of each executor.
+    pub fn executors(&self) -> &[ExecutorPlan] {
+        &self.0.executors
+    }
+}
+
+impl Explanation {
+    /// Returns the tree of clauses with their parts of the score.
+    pub fn tree(&self) -> &ExplainedClause {
+        &self.0
+    }
+}
+
+impl Hit<'_> {
+    /// Returns the document as given: its text, and the values of its fields. It is read once.
+    pub fn stored(&self) -> Result<&StoredDocument, HitError> {
+        self.document()
     }
 }
 

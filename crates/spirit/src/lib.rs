@@ -50,55 +50,46 @@ pub mod lab;
 pub mod search;
 pub mod stats;
 
-/// Queries: the language and its parser, and queries that programs build.
+/// Queries that programs build, and errors of queries. [`Clause`] and [`Query`] are in the root.
 pub mod query {
-    pub use crate::search::into_query::{IntoQuery, Lenient};
-    pub use spirit_query::{
-        Bool, Clause, Fuzzy, Occur, Operator, ParseError, Parser, Problem, Query, TooLarge, Word,
-    };
+    pub use crate::search::into_query::IntoQuery;
+    pub use spirit_query::{Bool, ParseError, Problem, Word};
 }
 
 /// Facets: counts, sums and percentiles over all documents that match.
 pub mod facets {
-    pub use spirit_query::{Aggregate, DateInterval, Facet, FacetError, Summary, TopTerms};
+    pub use spirit_query::{Aggregate, DateInterval, Facet, Summary, TopTerms};
 }
 
-/// Plans and explanations: see [`Searcher::plan`] and [`Searcher::explain`].
-pub mod explain {
-    pub use spirit_query::{
-        ClausePlan, Evaluator, ExecutorPlan, Expansion, Explanation, Frequency, Lists, Meetings,
-        PartPlan, QueryPlan, Source, Worth,
-    };
-}
-
-/// Fields of documents: their kinds, their values, and how text becomes terms.
+/// Fields of documents. [`Document`], [`FieldKind`] and [`Value`] are in the root.
 pub mod schema {
-    pub use spirit_schema::{
-        Calendar, Field, FieldError, FieldId, FieldKind, Schema, TimeUnit, UnknownKind, Value,
-        format_time, parse_time,
-    };
-    pub use spirit_text::Analyzer;
+    pub use spirit_schema::{Field, FieldError, Schema, TimeUnit};
 }
 
-/// The values of a [`Builder`]'s settings, and its reports while it opens an index.
+/// The settings of an index, and reports of a [`Builder`] while it opens an index and while memory
+/// waits for readers.
 pub mod settings {
-    pub use crate::config::durability::{
-        DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate,
-    };
     pub use crate::config::late_reader::LateReader;
-    pub use crate::config::on_full::OnFull;
-    pub use crate::config::recovering::{Recovering, StartReport};
+    pub use crate::config::recovering::StartReport;
     pub use crate::index::settings::Settings;
-    pub use spirit_index::ground::geometry::Postings;
-    pub use spirit_mem::{Medium, disk_free};
 }
 
 pub use config::batch::Batch;
-pub use config::document::{Document, StoredDocument, StoredValue};
-pub use error::{Error, HitError, OpenError, Result, SearchError, WriteError};
+pub use config::document::Document;
+pub use config::durability::{Durability, Mode};
+pub use config::error::{OpenError, WriteError};
+pub use config::on_full::OnFull;
+pub use error::{Error, Result};
 pub use index::Index;
 pub use index::builder::Builder;
-pub use query::{Clause, Lenient, Operator, Query};
-pub use schema::{Analyzer, FieldKind, Value};
-pub use search::{Hit, Hits, Reader, Search, Searcher};
-pub use settings::{Durability, Mode, OnFull};
+pub use search::error::SearchError;
+pub use search::hit::Hit;
+pub use search::hit_error::HitError;
+pub use search::hits::Hits;
+pub use search::into_query::Lenient;
+pub use search::reader::Reader;
+pub use search::request::Search;
+pub use search::searcher::Searcher;
+pub use spirit_query::{Clause, Operator, Query};
+pub use spirit_schema::{FieldKind, Value};
+pub use spirit_text::Analyzer;

@@ -13,7 +13,7 @@ pub(crate) mod hit;
 pub(crate) mod hit_error;
 pub(crate) mod hits;
 pub(crate) mod into_query;
-pub(crate) mod memory;
+pub(crate) mod plan;
 pub(crate) mod pool;
 #[cfg(feature = "lab")]
 pub(crate) mod query_pool;
@@ -23,13 +23,11 @@ pub(crate) mod request;
 pub(crate) mod searcher;
 pub(crate) mod seat;
 pub(crate) mod sorting;
+pub(crate) mod stored;
+pub(crate) mod workspace;
 
 pub use cursor::Cursor;
 pub use highlighter::Highlighter;
-pub use hit::{Hit, HitsIter};
-pub use hits::Hits;
-pub use reader::Reader;
-pub use recency::Recency;
-pub use request::{Limits, Order, Search};
-pub use searcher::Searcher;
-pub use spirit_query::{Direction, Highlight, Parameters, Snippet, Total};
+pub use plan::{Explanation, QueryPlan};
+pub use request::Limits;
+pub use spirit_query::{Direction, Highlight, Snippet, Total};

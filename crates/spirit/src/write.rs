@@ -1,4 +1,4 @@
-//! The path of a document: collected, logged, placed, and visible.
+//! The path of a document: collected, written, logged, and visible.
 
 pub(crate) mod collector;
 pub(crate) mod contents;

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use damage::sample;
 use proptest::prelude::*;
+use spirit::backup::Backup;
 use spirit::error::BackupError;
-use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
 use spirit::{Analyzer, Clause, Index, Mode, OnFull, Search};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
@@ -81,9 +82,9 @@ fn file(directory: &Directory) -> PathBuf {
 /// Restores a backup next to it.
 fn restored(backup: &Path) -> Directory {
     let directory = Directory::new();
-    let verified = spirit::backup::verify(backup).unwrap();
+    let verified = Backup::at(backup).verify().unwrap();
     assert!(verified.is_sound(), "{verified}");
-    let made = spirit::backup::restore(backup, directory.path()).unwrap();
+    let made = Backup::at(backup).restore(directory.path()).unwrap();
     assert_eq!(
         (verified.segments, verified.rows, verified.dead_rows, verified.log_operations),
         (made.segments, made.rows, made.dead_rows, made.log_operations),
@@ -108,7 +109,7 @@ fn is_restored(backup: &Path, policy: Policy, oracle: &Oracle, asked: &[Clause])
     again.iter().for_each(|step| apply(&index, &mut oracle, step));
     check(&index, &oracle, &Clause::term("again"));
     index.close().unwrap();
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
     let index = open(&directory, policy);
     check(&index, &oracle, &Clause::Everything);
@@ -134,7 +135,7 @@ proptest! {
             match then {
                 0 => {
                     index.close().unwrap();
-                    let backup = spirit::backup::backup(directory.path(), file(&kept)).unwrap();
+                    let backup = Backup::at(file(&kept)).make(directory.path()).unwrap();
                     prop_assert!(!backup.in_use);
                     is_restored(&file(&kept), policy, &oracle, &asked);
                     index = open(&directory, policy);
@@ -151,7 +152,7 @@ proptest! {
                     index.settle();
                     let killed = directory.killed();
                     drop(index);
-                    spirit::backup::backup(killed.path(), file(&kept)).unwrap();
+                    Backup::at(file(&kept)).make(killed.path()).unwrap();
                     is_restored(&file(&kept), policy, &oracle, &asked);
                     directory = killed;
                     index = open(&directory, policy);
@@ -162,7 +163,7 @@ proptest! {
                 4 => {
                     // A backup of what was restored is one too.
                     index.close().unwrap();
-                    spirit::backup::backup(directory.path(), file(&kept)).unwrap();
+                    Backup::at(file(&kept)).make(directory.path()).unwrap();
                     directory = restored(&file(&kept));
                     index = open(&directory, policy);
                 }
@@ -182,11 +183,11 @@ fn keys(directory: &Directory) -> Vec<String> {
 #[test]
 fn merged_segments_are_restored_as_merged_ones() {
     let directory = sample::settled();
-    let before = spirit::backup::check(directory.path()).unwrap();
+    let before = Index::check(directory.path()).unwrap();
     assert!(before.merged_terms > 0);
-    let backup = spirit::backup::backup(directory.path(), file(&directory)).unwrap();
+    let backup = Backup::at(file(&directory)).make(directory.path()).unwrap();
     let restored = restored(&file(&directory));
-    let after = spirit::backup::check(restored.path()).unwrap();
+    let after = Index::check(restored.path()).unwrap();
     assert_eq!(
         (after.segments, after.rows, after.merged_terms, after.log_records),
         (before.segments, before.rows, before.merged_terms, before.log_records)
@@ -200,7 +201,7 @@ fn merged_segments_are_restored_as_merged_ones() {
 fn what_has_no_documents_is_restored_too() {
     let directory = Directory::new();
     sample::options(&directory).open().unwrap().close().unwrap();
-    spirit::backup::backup(directory.path(), file(&directory)).unwrap();
+    Backup::at(file(&directory)).make(directory.path()).unwrap();
     let restored = restored(&file(&directory));
     assert_eq!(keys(&restored), [""; 0]);
     let index = sample::options(&restored).open().unwrap();
@@ -211,7 +212,7 @@ fn what_has_no_documents_is_restored_too() {
 /// A backup in a file of its own.
 fn sample_backup() -> (Directory, Vec<u8>) {
     let directory = sample::settled();
-    spirit::backup::backup(directory.path(), file(&directory)).unwrap();
+    Backup::at(file(&directory)).make(directory.path()).unwrap();
     let bytes = std::fs::read(file(&directory)).unwrap();
     (directory, bytes)
 }
@@ -221,8 +222,8 @@ fn is_refused(place: &Directory, bytes: &[u8], what: &str) {
     let path = place.path().join("damaged");
     std::fs::write(&path, bytes).unwrap();
     let target = place.path().join("target");
-    let verified = spirit::backup::verify(&path).expect_err(what).to_string();
-    let restored = spirit::backup::restore(&path, &target).expect_err(what).to_string();
+    let verified = Backup::at(&path).verify().expect_err(what).to_string();
+    let restored = Backup::at(&path).restore(&target).expect_err(what).to_string();
     assert_eq!(verified, restored);
     assert!(verified.starts_with(path.to_str().unwrap()), "{what}: {verified}");
     let said = ["at 0x", "not a backup", "version", "byte order"];
@@ -269,13 +270,12 @@ fn what_was_damaged_before_is_not_backed_up() {
         let mut other = bytes.clone();
         other[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(&heap, &other).unwrap();
-        let found =
-            spirit::backup::check(directory.path()).map_or(true, |report| !report.is_sound());
-        match spirit::backup::backup(directory.path(), file(&directory)) {
+        let found = Index::check(directory.path()).map_or(true, |report| !report.is_sound());
+        match Backup::at(file(&directory)).make(directory.path()) {
             Ok(_) if found => assert_eq!(keys(&restored(&file(&directory))), before, "bit {bit}"),
             // Death stamps are covered by nothing.
             Ok(_) => {
-                assert!(spirit::backup::verify(file(&directory)).unwrap().is_sound(), "bit {bit}")
+                assert!(Backup::at(file(&directory)).verify().unwrap().is_sound(), "bit {bit}")
             }
             Err(error) => {
                 assert!(found, "bit {bit}: {error}");
@@ -290,17 +290,17 @@ fn what_was_damaged_before_is_not_backed_up() {
 
 fn restored_of(directory: &Directory) -> Directory {
     let kept = Directory::new();
-    spirit::backup::backup(directory.path(), file(&kept)).unwrap();
+    Backup::at(file(&kept)).make(directory.path()).unwrap();
     restored(&file(&kept))
 }
 
 #[test]
 fn nothing_is_overwritten() {
     let (directory, bytes) = sample_backup();
-    let error = spirit::backup::backup(directory.path(), file(&directory)).unwrap_err();
+    let error = Backup::at(file(&directory)).make(directory.path()).unwrap_err();
     assert!(matches!(error, BackupError::Exists { .. }), "{error}");
     let heap = std::fs::read(directory.path().join("heap")).unwrap();
-    let error = spirit::backup::restore(file(&directory), directory.path()).unwrap_err();
+    let error = Backup::at(file(&directory)).restore(directory.path()).unwrap_err();
     assert!(matches!(error, BackupError::Exists { .. }), "{error}");
     assert_eq!(std::fs::read(file(&directory)).unwrap(), bytes);
     assert_eq!(std::fs::read(directory.path().join("heap")).unwrap(), heap);
@@ -313,11 +313,11 @@ fn what_a_backup_that_was_cut_left_is_taken_away_and_one_under_way_is_not() {
     std::fs::write(&new, "left behind").unwrap();
     let held = std::fs::File::open(&new).unwrap();
     held.lock().unwrap();
-    let error = spirit::backup::backup(directory.path(), file(&directory)).unwrap_err();
+    let error = Backup::at(file(&directory)).make(directory.path()).unwrap_err();
     assert!(matches!(error, BackupError::Busy { .. }), "{error}");
     assert_eq!(std::fs::read(&new).unwrap(), b"left behind");
     drop(held);
-    spirit::backup::backup(directory.path(), file(&directory)).unwrap();
+    Backup::at(file(&directory)).make(directory.path()).unwrap();
     assert!(!new.exists());
     restored(&file(&directory));
 }
@@ -333,13 +333,13 @@ fn who_cannot_be_backed_up_says_why() {
     let error = graceful.backup(file(&kept)).unwrap_err();
     assert!(matches!(error, BackupError::Graceful { .. }), "{error}");
     let unclean = directory.killed();
-    let error = spirit::backup::backup(unclean.path(), file(&kept)).unwrap_err();
+    let error = Backup::at(file(&kept)).make(unclean.path()).unwrap_err();
     assert!(error.to_string().contains("was not closed in an orderly way"), "{error}");
     graceful.close().unwrap();
-    spirit::backup::backup(directory.path(), file(&kept)).unwrap();
+    Backup::at(file(&kept)).make(directory.path()).unwrap();
     assert_eq!(keys(&restored(&file(&kept))), ["0"]);
-    let error = spirit::backup::backup(kept.path(), file(&directory)).unwrap_err();
+    let error = Backup::at(file(&directory)).make(kept.path()).unwrap_err();
     assert!(error.to_string().contains("heap"), "{error}");
-    let error = spirit::backup::verify(directory.path().join("heap")).unwrap_err();
+    let error = Backup::at(directory.path().join("heap")).verify().unwrap_err();
     assert!(error.to_string().contains("not a backup"), "{error}");
 }

@@ -12,9 +12,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use spirit::facets::{Aggregate, Facet};
+use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
 use spirit::search::Direction;
-use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
-use spirit::{Analyzer, Builder, Document, FieldKind, Index, OnFull, Reader, Search, StoredValue};
+use spirit::{Analyzer, Builder, Document, FieldKind, Index, OnFull, Reader, Search, Value};
 use support::directory::Directory;
 use support::{Chance, join, size_of_run};
 
@@ -78,7 +78,7 @@ fn best_are_in_order(reader: &mut Reader, class: u64) {
         drop(hits);
         let Some(cursor) = cursor else { continue };
         let why = reader.explain(&query, &Search::best(20), &keys[0]).unwrap();
-        assert!(why.is_some_and(|why| why.matches && why.value > 0.0), "{query}");
+        assert!(why.is_some_and(|why| why.matches() && why.score() > 0.0), "{query}");
         let next = reader.search(&query, Search::best(20).after(cursor)).unwrap();
         assert!(
             next.iter()
@@ -95,8 +95,8 @@ fn best_are_in_order(reader: &mut Reader, class: u64) {
 fn first_stay_first(reader: &mut Reader) {
     let first = Search::by_field(5, "n", Direction::Ascending);
     let hits = reader.search("left", first).unwrap();
-    let expected = (0..hits.len() as i64).map(|n| Some(StoredValue::Integer(n)));
-    assert!(hits.iter().map(|hit| hit.sort_value()).eq(expected));
+    let expected = (0..hits.len() as i64).map(|n| Some(Value::Integer(n)));
+    assert!(hits.iter().zip(expected).all(|(hit, expected)| hit.sort_value() == expected));
 }
 
 /// Facets of one moment add up; returns how many documents there were.
@@ -160,7 +160,7 @@ fn every_answer_is_of_one_moment() {
         index.settle();
         assert!(index.stats().unwrap().merged.0 > 0, "some were merged beside the queries");
         index.close().unwrap();
-        let report = spirit::backup::check(directory.path()).unwrap();
+        let report = Index::check(directory.path()).unwrap();
         assert!(report.is_sound(), "{report}");
     }
 }

@@ -3,7 +3,7 @@
 
 mod support;
 
-use spirit::settings::Postings;
+use spirit::lab::Postings;
 use spirit::stats::SegmentStats;
 use spirit::{Analyzer, Builder, Index, Search};
 use support::Chance;

@@ -9,7 +9,7 @@ use damage::flips::flips;
 use damage::image::Image;
 use damage::sample;
 use proptest::prelude::*;
-use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
 use spirit::{Analyzer, Index, Mode, OnFull, OpenError};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
@@ -74,7 +74,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
 }
 
 fn finds_nothing(directory: &Directory) {
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound() && !report.in_use, "{report}");
 }
 
@@ -108,7 +108,7 @@ proptest! {
                     index = open(&directory, policy);
                 }
                 2 => {
-                    let report = spirit::backup::check(directory.path()).unwrap();
+                    let report = Index::check(directory.path()).unwrap();
                     prop_assert!(report.is_sound() && report.in_use, "{}", report);
                 }
                 _ => {}
@@ -121,7 +121,7 @@ proptest! {
 
 #[test]
 fn it_counts_what_is_there() {
-    let report = spirit::backup::check(sample::settled().path()).unwrap();
+    let report = Index::check(sample::settled().path()).unwrap();
     assert!(report.is_sound() && report.closed && !report.in_use);
     assert_eq!(report.executors, 1);
     assert!(report.segments >= 4, "{report}");
@@ -153,7 +153,7 @@ fn while_documents_come_in_it_finds_nothing_and_says_what_it_left_out() {
         });
         let mut segments = 0;
         while !adding.is_finished() {
-            let report = spirit::backup::check(directory.path()).unwrap();
+            let report = Index::check(directory.path()).unwrap();
             assert!(report.is_sound() && report.in_use, "{report}");
             assert_eq!((report.log_records, report.merged_terms), (0, 0));
             segments += report.segments;
@@ -178,10 +178,10 @@ fn nobody_writes_while_it_is_checked_and_nothing_is_changed() {
 #[test]
 fn what_is_no_index_is_an_error() {
     let directory = Directory::new();
-    assert!(matches!(spirit::backup::check(directory.path()), Err(OpenError::File(_))));
+    assert!(matches!(Index::check(directory.path()), Err(OpenError::File { .. })));
     for bytes in [vec![], vec![0; 100], vec![0; 8192], vec![0xA5; 1 << 20]] {
         std::fs::write(directory.path().join("heap"), bytes).unwrap();
-        assert!(matches!(spirit::backup::check(directory.path()), Err(OpenError::Root { .. })));
+        assert!(matches!(Index::check(directory.path()), Err(OpenError::Root { .. })));
     }
 }
 

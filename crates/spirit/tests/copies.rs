@@ -7,9 +7,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use spirit::settings::Medium;
+use spirit::backup::Backup;
 use spirit::{Builder, Durability, Index, Mode, OpenError, WriteError};
 use spirit_mem::HeapFile;
+use spirit_mem::Medium;
 use support::directory::Directory;
 use support::disk::{Disk, not_measured};
 
@@ -83,12 +84,12 @@ fn a_copy_of_an_open_index_is_refused() {
             let before = fs::read(copy.join("heap")).unwrap();
             is_refused(options(&copy, level).open());
             is_refused(options(&copy, level).read_only(true).open());
-            assert!(spirit::backup::backup(&copy, disk.0.join("backup")).is_err());
+            assert!(Backup::at(disk.0.join("backup")).make(&copy).is_err());
             assert!(fs::read(copy.join("heap")).unwrap() == before, "a refused copy was changed");
         }
         // It changed nothing for the original, which a kill leaves as it is.
-        spirit::backup::backup(&folder, disk.0.join("backup")).unwrap();
-        spirit::backup::restore(disk.0.join("backup"), disk.0.join("restored")).unwrap();
+        Backup::at(disk.0.join("backup")).make(&folder).unwrap();
+        Backup::at(disk.0.join("backup")).restore(disk.0.join("restored")).unwrap();
         has(&options(&disk.0.join("restored"), level).open().unwrap(), 3000);
         let left = fs::read(folder.join("heap")).unwrap();
         drop(index);

@@ -4,7 +4,6 @@ mod support;
 
 use std::sync::Barrier;
 
-use spirit::error::{GeometryError, HeapFileError};
 use spirit::{Builder, Index, OpenError};
 use support::directory::Directory;
 
@@ -24,7 +23,7 @@ fn of_several_that_make_an_index_one_does() {
                     index.add("made").unwrap();
                     true
                 }
-                Err(OpenError::File(HeapFileError::Locked { .. })) => false,
+                Err(OpenError::Locked { .. }) => false,
                 Err(error) => panic!("{error}"),
             }
         };
@@ -58,7 +57,7 @@ fn an_index_that_is_there_gets_the_dram_that_its_segments_need() {
         assert_eq!(index.reader().unwrap().count("kept").unwrap(), 1);
         drop(index);
         let said = opened.dram_bytes(bytes << 27).open();
-        assert!(matches!(said, Err(OpenError::Memory(GeometryError::HeapTooSmall { .. }))));
+        assert!(matches!(said, Err(OpenError::DramTooSmall { .. })));
     }
 }
 

@@ -3,7 +3,7 @@
 
 mod support;
 
-use spirit::settings::{DictionaryTier, Postings};
+use spirit::lab::{DictionaryTier, Postings};
 use spirit::{Analyzer, Builder, Index, OnFull, Search};
 use support::directory::Directory;
 
@@ -106,7 +106,7 @@ fn is_read_where_it_lies(forms: [Postings; 4]) {
                 check(&index, number + 1);
             }
             let part = (number + 1) / (DOCUMENTS / 4);
-            if index.settings().postings != forms[part.min(3) as usize] {
+            if index.settings().packed != (forms[part.min(3) as usize] == Postings::Packed) {
                 index.close().unwrap();
                 index = begin(forms[part as usize]);
             }

@@ -4,7 +4,7 @@ mod support;
 
 use std::ops::Bound;
 
-use spirit::search::{Direction, Order, Parameters, Total};
+use spirit::search::{Direction, Total};
 use spirit::{Analyzer, Clause, Document, FieldKind, Index, Query, Search, SearchError};
 use support::tiny;
 
@@ -205,8 +205,8 @@ fn scores_that_are_too_large_are_scores() {
         huge(&Clause::phrase(&["sea", "sky"])),
     ] {
         // By the last nothing is left of a share, and nothing times infinity is no number.
-        for parameters in [Parameters::default(), Parameters { k1: f32::MAX, b: 1.0 }] {
-            let best = |k| Search::in_order(k, Order::Relevance(parameters));
+        for (k1, b) in [(1.2, 0.75), (f32::MAX, 1.0)] {
+            let best = |k| Search::best(k).bm25(k1, b);
             let all = scored(&index, &clause, || best(10_000).exhaustive().windows());
             assert_eq!(all.len(), keys(&index, &clause).len(), "{clause}");
             assert!(all.iter().all(|(_, score)| *score >= 0.0), "{clause}");
@@ -226,7 +226,7 @@ fn parameters_are_numbers_that_scores_are_made_of() {
         index.add(text).unwrap();
     }
     let mut reader = index.reader().unwrap();
-    let by = |k1, b| Search::in_order(9, Order::Relevance(Parameters { k1, b }));
+    let by = |k1, b| Search::best(9).bm25(k1, b);
     let wrong = [
         (f32::NAN, 0.5),
         (f32::INFINITY, 0.5),

@@ -2,7 +2,7 @@
 
 mod support;
 
-use spirit::settings::{EngravePolicy, PointerUpdate};
+use spirit::lab::{EngravePolicy, PointerUpdate};
 use spirit::{Analyzer, Index, OnFull};
 use support::Chance;
 use support::directory::Directory;

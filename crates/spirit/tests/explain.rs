@@ -5,11 +5,9 @@ mod support;
 
 use std::time::Duration;
 
-use spirit::explain::{Evaluator, ExecutorPlan, Source, Worth};
-use spirit::lab::Algorithm;
-use spirit::query::Occur;
+use spirit::lab::{Algorithm, Evaluator, ExecutorPlan, Occur, Source, Worth};
 use spirit::schema::TimeUnit;
-use spirit::search::{Direction, Order, Parameters, Recency};
+use spirit::search::Direction;
 use spirit::{Analyzer, Document, FieldKind, Index, Search, Value};
 use support::tiny;
 
@@ -32,9 +30,9 @@ fn shore() -> Index {
 }
 
 fn plan(index: &Index, query: &str, search: &Search) -> ExecutorPlan {
-    let mut plan = index.reader().unwrap().plan(query, search).unwrap();
-    assert_eq!(plan.executors.len(), 1);
-    plan.executors.remove(0)
+    let plan = index.reader().unwrap().plan(query, search).unwrap();
+    let [only] = plan.executors() else { panic!("{plan}") };
+    only.clone()
 }
 
 #[test]
@@ -139,7 +137,9 @@ fn a_score_is_made_of_its_parts() {
     index.put("named", "the sea").unwrap();
     let mut reader = index.reader().unwrap();
     let search = Search::best(9);
-    let mut explain = |query: &str, key: &str| reader.explain(query, &search, key).unwrap();
+    let mut explain = |query: &str, key: &str| {
+        reader.explain(query, &search, key).unwrap().map(|found| found.tree().clone())
+    };
     let found = explain("sea^2 sky -reed", "0").unwrap();
     assert!(found.matches && found.worth == Worth::Sum);
     let [sea, sky, reed] = &found.clauses[..] else { panic!("{found}") };
@@ -179,9 +179,9 @@ fn scores_are_explained_as_they_were_asked_for() {
     index.flush().unwrap();
     (100..150).for_each(add);
     let mut reader = index.reader().unwrap();
-    let by = |k1, b| Search::in_order(20, Order::Relevance(Parameters { k1, b }));
-    let fading = || Recency::new("at", Duration::from_secs(40)).as_of(150_000);
-    for search in [by(1.2, 0.75), by(0.3, 1.0), by(0.0, 0.5), by(1.2, 0.75).recency(fading())] {
+    let by = |k1, b| Search::best(20).bm25(k1, b);
+    let fading = by(1.2, 0.75).recency_as_of("at", Duration::from_secs(40), 150_000);
+    for search in [by(1.2, 0.75), by(0.3, 1.0), by(0.0, 0.5), fading] {
         for query in ["sea", "sea^2 sky", "sea AND sky", "\"and sky\"", "sky* sea", "(sea sky)~2"] {
             let mut page = search.clone();
             for _ in 0..2 {
@@ -192,7 +192,7 @@ fn scores_are_explained_as_they_were_asked_for() {
                 drop(hits);
                 for (key, score) in &found {
                     let why = reader.explain(query, &page, key).unwrap().unwrap();
-                    assert_eq!(why.value.to_bits(), score.to_bits(), "{key} by {query}:\n{why}");
+                    assert_eq!(why.score().to_bits(), score.to_bits(), "{key} by {query}:\n{why}");
                 }
                 // What was added since counts on no further page.
                 add(200);

@@ -3,9 +3,9 @@
 
 mod support;
 
-use spirit::error::Stop;
-use spirit::facets::{Aggregate, DateInterval, Facet, FacetError, TopTerms};
-use spirit::schema::{Calendar, TimeUnit, parse_time};
+use spirit::facets::{Aggregate, DateInterval, Facet, TopTerms};
+use spirit::lab::parse_time;
+use spirit::schema::TimeUnit;
 use spirit::search::Limits;
 use spirit::{Document, FieldKind, Index, Search, SearchError, Value};
 use support::tiny;
@@ -40,7 +40,7 @@ fn facets_of_plain_documents() {
         "visit",
         &[
             Facet::Terms { field: field("page"), top: 2 },
-            Facet::Dates { field: field("at"), interval: DateInterval::Calendar(Calendar::Month) },
+            Facet::Dates { field: field("at"), interval: DateInterval::Month },
             Facet::Dates { field: field("at"), interval: DateInterval::Milliseconds(86_400_000) },
             Facet::Cardinality { field: field("at") },
             Facet::Stats { field: field("ms") },
@@ -72,29 +72,32 @@ fn what_is_no_facet_is_refused() {
     let index = visits();
     let mut reader = index.reader().unwrap();
     let mut refused = |facet: Facet| match reader.aggregate("*", &[facet]) {
-        Err(SearchError::Facet(error)) => error,
-        other => panic!("{other:?}"),
+        Err(error) => error,
+        found => panic!("{found:?}"),
     };
     let field = |name: &str| name.to_owned();
     let unknown = refused(Facet::Stats { field: field("nothing") });
-    assert_eq!(unknown, FacetError::UnknownField { field: field("nothing") });
+    assert_eq!(
+        unknown,
+        SearchError::Unaggregatable { field: field("nothing"), kind: None, wanted: "" }
+    );
     for facet in [
         Facet::Stats { field: field("text") },
         Facet::Stats { field: field("page") },
         Facet::Terms { field: field("at"), top: 3 },
         Facet::Dates { field: field("ms"), interval: DateInterval::Milliseconds(1) },
     ] {
-        assert!(matches!(refused(facet), FacetError::Kind { .. }));
+        assert!(matches!(refused(facet), SearchError::Unaggregatable { kind: Some(_), .. }));
     }
     for interval in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         let error = refused(Facet::Histogram { field: field("ms"), interval });
-        assert!(matches!(error, FacetError::Interval { .. }));
+        assert!(matches!(error, SearchError::FacetInterval { .. }));
     }
     let none = Facet::Dates { field: field("at"), interval: DateInterval::Milliseconds(0) };
-    assert!(matches!(refused(none), FacetError::Interval { .. }));
+    assert!(matches!(refused(none), SearchError::FacetInterval { .. }));
     for percent in [-0.1, 100.1, f64::NAN] {
         let error = refused(Facet::Percentiles { field: field("ms"), at: vec![50.0, percent] });
-        assert!(matches!(error, FacetError::Percentile { .. }));
+        assert!(matches!(error, SearchError::Percentile { .. }));
     }
 }
 
@@ -128,7 +131,7 @@ fn facets_take_no_more_memory_than_they_may() {
         for (facet, low, high) in &sizes {
             let mut within = |facets: usize, facet_bytes: usize| {
                 reader.limits(Limits { facet_bytes, ..Limits::default() });
-                let stopped = SearchError::Stopped(Stop::Memory { max: facet_bytes });
+                let stopped = SearchError::FacetMemory { max: facet_bytes };
                 match reader.aggregate("*", &vec![facet.clone(); facets]) {
                     Ok(found) => found.len() == facets,
                     Err(error) => {
@@ -146,7 +149,7 @@ fn facets_take_no_more_memory_than_they_may() {
         assert!(reader.aggregate("*", &vec![stats.clone(); Facet::COUNT_MAX]).is_ok());
         let (facets, max) = (Facet::COUNT_MAX + 1, Facet::COUNT_MAX);
         let refused = reader.aggregate("*", &vec![stats; facets]);
-        assert_eq!(refused, Err(SearchError::Facet(FacetError::TooMany { facets, max })));
+        assert_eq!(refused, Err(SearchError::TooManyFacets { facets, max }));
     }
 }
 

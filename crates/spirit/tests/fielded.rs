@@ -8,11 +8,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
-use spirit::explain::Worth;
 use spirit::lab::Counts;
+use spirit::lab::Parameters;
+use spirit::lab::Postings;
+use spirit::lab::Worth;
 use spirit::query::Word;
-use spirit::search::Parameters;
-use spirit::settings::Postings;
 use spirit::{Analyzer, Batch, Builder, Clause, Document, FieldKind, Index, Query, Search};
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
@@ -111,7 +111,7 @@ fn best(index: &Index, query: &Query, search: Search) -> (Vec<(String, f32)>, Co
 
 fn check(index: &Index, oracle: &Oracle) {
     let [lengths, blocks] = check_field_lengths(index);
-    let are_packed = index.settings().postings == Postings::Packed;
+    let are_packed = index.settings().packed;
     assert!(lengths > DOCUMENTS / 2 && (blocks > 0 || are_packed));
     let schema = index.schema();
     for asked in queries() {
@@ -190,7 +190,7 @@ fn fields_are_scored_by_themselves_in_the_second_tier() {
             check(&index, &oracle);
         }
         index.close().unwrap();
-        let report = spirit::backup::check(directory.path()).unwrap();
+        let report = Index::check(directory.path()).unwrap();
         assert!(report.is_sound(), "{report}");
         let index = options().open().unwrap();
         index.settle();
@@ -219,7 +219,8 @@ fn a_score_says_which_field_it_is_of() {
         }
         let mut reader = index.reader().unwrap();
         let search = Search::best(9);
-        let mut explain = |query: &str| reader.explain(query, &search, "0").unwrap().unwrap();
+        let mut explain =
+            |query: &str| reader.explain(query, &search, "0").unwrap().unwrap().tree().clone();
         for (query, length, documents, average) in
             [("sea", 3, 2, 2.0), ("title:sea", 2, 3, 3.0), ("title:\"the sea\"", 2, 3, 3.0)]
         {
@@ -260,7 +261,7 @@ fn rows_that_were_given_up_have_no_lengths() {
     let given_up: usize = snapshot.segments().map(|segment| given_up(&segment)).sum();
     assert!(given_up > 0, "some group began in a segment that had no room for all of it");
     index.close().unwrap();
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }
 

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use damage::forger::Forger;
 use damage::image::Image;
 use damage::sample;
-use spirit::settings::Postings;
+use spirit::backup::Backup;
+use spirit::lab::Postings;
 use spirit::{Document, Index, OnFull, OpenError, Search, WriteError};
 use spirit_index::backup::frame::BACKUP_VERSION;
 use spirit_index::form::root::FORMAT_VERSION;
@@ -110,7 +111,7 @@ fn answer(index: &Index, query: &str) -> String {
     let keys = hits.keys().unwrap();
     let keys = if keys.is_empty() { "-".to_owned() } else { keys.join(" ") };
     let documents = (0..hits.len())
-        .map(|hit| format!("{:?}", hits.get(hit).unwrap().document().cloned().unwrap()));
+        .map(|hit| format!("{:?}", hits.get(hit).unwrap().stored().cloned().unwrap()));
     let documents = crc32c::crc32c(documents.collect::<String>().as_bytes());
     format!("{query}\t{count}\t{keys}\t{documents:08x}")
 }
@@ -123,7 +124,7 @@ fn unpacked(fixture: &Path, name: &str) -> Directory {
 }
 
 fn opens_and_answers(directory: &Directory, fixture: &Path) {
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound() && report.closed, "{report}");
     assert!(report.segments >= 3 && report.log_operations >= 40, "{report}");
     assert!(report.text_bytes > 40_000, "{report}");
@@ -139,7 +140,7 @@ fn opens_and_answers(directory: &Directory, fixture: &Path) {
         assert!(index.delete("later").unwrap());
         index.close().unwrap();
     }
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }
 
@@ -149,7 +150,7 @@ fn is_refused(version: u32, directory: &Directory) {
     assert!(matches!(error, OpenError::Root { .. }));
     let text = error.to_string();
     assert!(text.contains(&found) && text.contains(&ours), "{text}");
-    assert_eq!(spirit::backup::check(directory.path()).unwrap_err().to_string(), text);
+    assert_eq!(Index::check(directory.path()).unwrap_err().to_string(), text);
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn backups_of_this_version_are_restored_and_others_are_refused() {
     let fixture = fixtures().join(format!("format_{FORMAT_VERSION}"));
     let directory = unpacked(&fixture, "heap.zst");
     let backup = directory.path().join("backup");
-    spirit::backup::backup(directory.path(), &backup).unwrap();
+    Backup::at(&backup).make(directory.path()).unwrap();
     let kept = |version: u32| fixtures().join(format!("backup_{version}.zst"));
     if std::env::var_os("SPIRIT_WRITE_FIXTURE").is_some() {
         let bytes = fs::read(&backup).unwrap();
@@ -189,20 +190,20 @@ fn backups_of_this_version_are_restored_and_others_are_refused() {
     fs::write(&made, &bytes).unwrap();
     for backup in [&backup, &made] {
         let restored = Directory::new();
-        spirit::backup::restore(backup, restored.path()).unwrap();
+        Backup::at(backup).restore(restored.path()).unwrap();
         opens_and_answers(&restored, &fixture);
     }
     bytes[8..12].copy_from_slice(&(BACKUP_VERSION + 1).to_le_bytes());
     let others = (1..BACKUP_VERSION).map(|version| (version, bytes_of(version)));
     for (version, bytes) in others.chain([(BACKUP_VERSION + 1, bytes.clone())]) {
         fs::write(&made, bytes).unwrap();
-        let text = spirit::backup::verify(&made).unwrap_err().to_string();
+        let text = Backup::at(&made).verify().unwrap_err().to_string();
         let said = [BACKUP_VERSION, version].map(|version| format!("version {version}"));
         assert!(said.iter().all(|version| text.contains(version)), "{text}");
     }
     bytes[..8].reverse();
     fs::write(&made, &bytes).unwrap();
-    assert!(spirit::backup::verify(&made).unwrap_err().to_string().contains("another byte order"));
+    assert!(Backup::at(&made).verify().unwrap_err().to_string().contains("another byte order"));
 }
 
 #[test]

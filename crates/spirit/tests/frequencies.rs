@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use spirit::lab::Counts;
 use spirit::lab::Level;
-use spirit::search::Parameters;
+use spirit::lab::Parameters;
 use spirit::{Analyzer, Builder, Clause, Index, Query, Search};
 use spirit_oracle::{Collection, Oracle, terms_of};
 use support::tiny;
@@ -110,8 +110,7 @@ fn without_positions_frequencies_end_at_255() {
     }
     let (all, _) = best(&index, &Clause::term("sea"), Search::best(10_000));
     assert_eq!(all.len(), 1200);
-    let flat =
-        Search::in_order(10_000, spirit::search::Order::Relevance(Parameters { k1: 1.2, b: 0.0 }));
+    let flat = Search::best(10_000).bm25(1.2, 0.0);
     let (all, _) = best(&index, &Clause::term("sea"), flat);
     assert_eq!(all["40"], all["150"]);
     assert!(all["17"] < all["40"]);

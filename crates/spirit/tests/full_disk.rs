@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use spirit::error::HeapFileError;
 use spirit::settings::StartReport;
 use spirit::{Builder, Index, OnFull, OpenError, Reader, WriteError};
 use support::comes_back;
@@ -83,9 +82,7 @@ fn an_index_that_does_not_fit_is_not_made_and_leaves_nothing() {
             .dram_bytes(executors as u64 * (5 << 20))
             .nvm_bytes(2 * DISK_BYTES);
         let refused = options.clone().reserve_full(true).open().err();
-        let Some(OpenError::File(HeapFileError::System { path, reason, .. })) = &refused else {
-            panic!("{refused:?}")
-        };
+        let Some(OpenError::File { path, reason, .. }) = &refused else { panic!("{refused:?}") };
         assert_eq!(*path, disk.path().join("index/heap.new"));
         assert_eq!(reason.kind(), std::io::ErrorKind::StorageFull);
         let left = std::fs::read_dir(disk.path().join("index")).unwrap().count();

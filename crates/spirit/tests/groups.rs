@@ -7,7 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spirit::settings::Recovering;
+use spirit::backup::Backup;
+use spirit::backup::Progress;
 use spirit::{Analyzer, Batch, Builder, Document, Index, Mode, OnFull, WriteError};
 use support::Chance;
 use support::directory::Directory;
@@ -220,7 +221,7 @@ fn a_group_whose_keys_find_no_place_leaves_nothing() {
         for key in keys(groups - 1) {
             assert_eq!([&index, &started].map(|index| index.delete(&key)), [Ok(true), Ok(true)]);
         }
-        assert!(spirit::backup::check(killed.path()).unwrap().is_sound());
+        assert!(Index::check(killed.path()).unwrap().is_sound());
     }
 }
 
@@ -277,7 +278,7 @@ fn a_backup_has_the_last_offset_whatever_is_behind_it() {
         let file = kept.path().join("backup");
         index.backup(&file).unwrap();
         let restored = Directory::new();
-        spirit::backup::restore(&file, restored.path()).unwrap();
+        Backup::at(&file).restore(restored.path()).unwrap();
         let restored = options(&restored).open().unwrap();
         assert_eq!(restored.offset(), Ok(Some(group.to_le_bytes().to_vec())));
         assert_eq!(restored.accepted(), index.accepted());
@@ -328,7 +329,7 @@ fn a_backup_has_the_groups_up_to_its_offset_and_nothing_of_others() {
     });
     for kept in kept {
         let restored = Directory::new();
-        spirit::backup::restore(kept.path().join("backup"), restored.path()).unwrap();
+        Backup::at(kept.path().join("backup")).restore(restored.path()).unwrap();
         let index = side_by_side(&restored, 3).open().unwrap();
         let offset = index.offset().unwrap().map(|bytes| bytes.try_into().unwrap());
         let groups = offset.map_or(0, |bytes| u64::from_le_bytes(bytes) + 1);
@@ -411,7 +412,7 @@ fn a_start_says_how_far_it_is_and_what_it_did() {
     let killed = directory.killed();
     let reported = Arc::new(Mutex::new(Vec::new()));
     let reporter = reported.clone();
-    let watch = move |recovering: Recovering| reporter.lock().unwrap().push(recovering.percent());
+    let watch = move |recovering: Progress| reporter.lock().unwrap().push(recovering.percent());
     let started = options(&killed).while_recovering(watch).open().unwrap();
     let report = started.start_report();
     let reported = reported.lock().unwrap();

@@ -50,7 +50,9 @@ fn outcome(image: &Image, expected: &[String], what: &dyn std::fmt::Debug) -> Ou
 /// An error that names the file or the executor, and the place.
 fn assert_clear(error: &OpenError) {
     match error {
-        OpenError::Root { .. } | OpenError::File(_) => assert!(error.to_string().contains("heap")),
+        OpenError::Root { .. } | OpenError::File { .. } => {
+            assert!(error.to_string().contains("heap"))
+        }
         // What is damaged may be met by what the log is replayed into.
         OpenError::Corrupt { .. } | OpenError::Recovery(WriteError::Damaged { .. }) => {
             assert!(error.to_string().contains(" at 0x"), "{error}");
@@ -293,8 +295,8 @@ fn a_file_made_to_deceive_is_salvaged_or_refused() {
     let out = Directory::new();
     with_forgeries(size_of_run("SPIRIT_FORGED_SALVAGES", 60), 21, move |image, forged| {
         let folder = out.path().join("salvaged");
-        if spirit::backup::salvage(image.path(), &folder).is_ok() {
-            let report = spirit::backup::check(&folder).unwrap();
+        if Index::salvage(image.path(), &folder, |_| {}).is_ok() {
+            let report = Index::check(&folder).unwrap();
             assert!(report.is_sound(), "{forged:x?}: {report}");
             let _ = std::fs::remove_dir_all(&folder);
         }

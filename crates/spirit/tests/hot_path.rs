@@ -24,9 +24,9 @@ use std::thread;
 use std::time::Duration;
 
 use spirit::lab::Algorithm;
+use spirit::lab::{DictionaryTier, EngravePolicy, Postings};
 use spirit::schema::TimeUnit;
-use spirit::search::{Direction, Recency, Total};
-use spirit::settings::{DictionaryTier, EngravePolicy, Postings};
+use spirit::search::{Direction, Total};
 use spirit::{Builder, Document, FieldKind, Index, Reader, Search, Value};
 use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term};
 use spirit_index::memory::Memory;
@@ -128,9 +128,8 @@ const QUERIES: [&str; 46] = [
 /// Orders by a field. A name is kept by anyone who asks, again and again.
 static BY_VIEWS: LazyLock<[Search; 2]> = LazyLock::new(|| by_field("views"));
 static BY_TAG: LazyLock<[Search; 2]> = LazyLock::new(|| by_field("tag"));
-static FADED: LazyLock<Search> = LazyLock::new(|| {
-    Search::best(20).recency(Recency::new("at", Duration::from_secs(60)).as_of(9_999))
-});
+static FADED: LazyLock<Search> =
+    LazyLock::new(|| Search::best(20).recency_as_of("at", Duration::from_secs(60), 9_999));
 
 fn text(n: u64) -> String {
     let (a, b, c) = (n % 30, n % 200, n % 1500);
@@ -225,7 +224,7 @@ fn ask_everything(reader: &mut Reader, key: &mut Vec<u8>) -> u64 {
         }
         for search in &*BY_VIEWS {
             let Ok(hits) = reader.search(query, search.clone()) else { continue };
-            answers += hits.iter().filter_map(|hit| hit.sort_value()).count() as u64;
+            answers += hits.iter().filter(|hit| hit.sort_value().is_some()).count() as u64;
             if let Some(cursor) = hits.cursor().unwrap() {
                 drop(hits);
                 let search = search.clone().after(cursor);

@@ -5,7 +5,7 @@ mod support;
 
 use std::collections::HashMap;
 
-use spirit::settings::Postings;
+use spirit::lab::Postings;
 use spirit::{Analyzer, Builder, Index, OnFull, Search};
 use support::Chance;
 use support::directory::Directory;

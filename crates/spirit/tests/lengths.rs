@@ -166,7 +166,7 @@ fn lengths_are_those_of_the_texts_in_the_second_tier() {
             options.document_bytes_max(64 << 10).merge_after(2)
         };
         run(options(), seed).close().unwrap();
-        let report = spirit::backup::check(directory.path()).unwrap();
+        let report = Index::check(directory.path()).unwrap();
         assert!(report.is_sound() && report.segments > 4, "{report}");
         let index = run(options(), seed + 10);
         check(&index);
@@ -219,7 +219,7 @@ fn rows_that_were_given_up_count_nothing() {
     let expected = Statistics { documents: 40 * 300, tokens: 40 * 300 * 2 };
     assert_eq!(Snapshot::take(memory).statistics(), expected);
     index.close().unwrap();
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }
 

@@ -6,8 +6,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use spirit::error::GeometryError;
-use spirit::settings::Postings;
+use spirit::lab::Postings;
 use spirit::{Batch, Builder, Index, OnFull, OpenError, Search, WriteError};
 use support::Chance;
 use support::directory::Directory;
@@ -42,9 +41,7 @@ impl Made {
     /// The least DRAM that an error names for the index in `directory`.
     fn least(self, directory: &Path) -> u64 {
         match self.options(directory).dram_bytes(1 << 20).open() {
-            Err(OpenError::Memory(GeometryError::HeapTooSmall { dram_bytes_min, .. })) => {
-                dram_bytes_min
-            }
+            Err(OpenError::DramTooSmall { dram_bytes_min, .. }) => dram_bytes_min,
             other => panic!("{:?}", other.err()),
         }
     }
@@ -103,7 +100,7 @@ impl Model {
 }
 
 fn check_sound(directory: &Path) {
-    let checked = spirit::backup::check(directory).unwrap();
+    let checked = Index::check(directory).unwrap();
     assert!(checked.is_sound(), "{checked:?}");
 }
 

@@ -9,7 +9,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use spirit::settings::Postings;
+use spirit::backup::Backup;
+use spirit::lab::Postings;
 use spirit::{Analyzer, Index, OnFull, Search};
 use support::directory::Directory;
 use support::{Chance, join, size_of_run};
@@ -147,7 +148,7 @@ fn take(
         // By the index itself, and as another process would.
         let backup = match taken.len() % 2 {
             0 => index.backup(file),
-            _ => spirit::backup::backup(by_path.path(), file),
+            _ => Backup::at(file).make(by_path.path()),
         };
         assert!(backup.unwrap().in_use);
         taken.push(Taken { kept, before, after: Threads::counts(&threads.asked) });
@@ -257,10 +258,10 @@ fn states(
 }
 
 fn restore(backup: &Path, setting: Setting) -> (Directory, Index) {
-    let verified = spirit::backup::verify(backup).unwrap();
+    let verified = Backup::at(backup).verify().unwrap();
     assert!(verified.is_sound(), "{verified}");
     let directory = Directory::new();
-    spirit::backup::restore(backup, directory.path()).unwrap();
+    Backup::at(backup).restore(directory.path()).unwrap();
     let index = setting.open(&directory);
     (directory, index)
 }

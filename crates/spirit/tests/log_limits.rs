@@ -7,7 +7,7 @@ use std::fs;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-use spirit::settings::EngravePolicy;
+use spirit::lab::EngravePolicy;
 use spirit::{Analyzer, Batch, Builder, Index, Mode, OnFull, OpenError, Reader, WriteError};
 use spirit_index::ground::layout::{NvmLayout, NvmSettings, PARTS_START};
 use support::comes_back;
@@ -131,7 +131,7 @@ fn what_found_a_place_at_the_second_try_is_there_after_a_kill() {
         let killed = directory.killed();
         drop(index);
         // The rows of the first tries are among the others.
-        let checked = spirit::backup::check(directory.path()).unwrap();
+        let checked = Index::check(directory.path()).unwrap();
         assert!(checked.is_sound(), "{checked}");
         let index = open_small(&killed, OnFull::DropOldest);
         let mut reader = index.reader().unwrap();

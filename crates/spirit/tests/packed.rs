@@ -9,8 +9,8 @@ use std::thread;
 
 use proptest::prelude::*;
 use spirit::lab::Level;
+use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
 use spirit::query::Bool;
-use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
 use spirit::{Analyzer, Clause, Index, Mode, OnFull, Search};
 use spirit_oracle::Oracle;
 use support::directory::Directory;
@@ -82,7 +82,7 @@ fn open(directory: &Directory, policy: Policy, postings: Option<Postings>) -> In
 }
 
 fn is_sound(directory: &Directory) {
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }
 

@@ -4,7 +4,7 @@
 mod support;
 
 use proptest::prelude::*;
-use spirit::settings::{DictionaryTier, EngravePolicy, PointerUpdate, Postings};
+use spirit::lab::{DictionaryTier, EngravePolicy, PointerUpdate, Postings};
 use spirit::{Analyzer, Index, Mode, OnFull};
 use spirit_oracle::Oracle;
 use support::directory::Directory;

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use spirit::error::Stop;
 use spirit::lab::PoolError;
 use spirit::search::Limits;
 use spirit::{Analyzer, Index, Query, Search, SearchError};
@@ -36,7 +35,7 @@ fn a_pool_keeps_to_its_limits() {
     index.add("sea").unwrap();
     let mut pool = index.query_pool(2, 16).unwrap();
     let sea = || Query::all_of(&["sea"]).unwrap();
-    let stopped = Err(SearchError::Stopped(Stop::Cancelled));
+    let stopped = Err(SearchError::Cancelled);
     for cancelled in [true, false] {
         let flag = Some(Arc::new(AtomicBool::new(cancelled)));
         pool.limits(Limits { cancelled: flag, ..Limits::default() });

@@ -8,12 +8,12 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use spirit::error::Stop;
+use spirit::lab::StoredValue;
 use spirit::schema::TimeUnit;
-use spirit::search::{Direction, Limits, Recency};
+use spirit::search::{Direction, Limits};
 use spirit::{
     Analyzer, Builder, Clause, Document, FieldKind, Index, Mode, OnFull, Query, Search,
-    SearchError, StoredValue, Value,
+    SearchError, Value,
 };
 use support::directory::Directory;
 use support::{Chance, tiny};
@@ -163,12 +163,14 @@ fn hits_come_in_the_order_of_a_field() {
         assert_eq!(sorted(index, "", "views", Ascending), [""; 0]);
         let mut reader = index.reader().unwrap();
         let hits = reader.search("level:*", Search::by_field(9, "views", Descending)).unwrap();
-        let values: Vec<_> = hits.iter().map(|hit| hit.sort_value()).collect();
+        let values: Vec<_> =
+            hits.iter().map(|hit| hit.sort_value().map(StoredValue::from)).collect();
         let integer = |number| Some(StoredValue::Integer(number));
         assert_eq!(values, [integer(40), integer(3), integer(-7), None]);
         drop(hits);
         let hits = reader.search("-views:40", Search::by_field(9, "level", Descending)).unwrap();
-        let values: Vec<_> = hits.iter().map(|hit| hit.sort_value()).collect();
+        let values: Vec<_> =
+            hits.iter().map(|hit| hit.sort_value().map(StoredValue::from)).collect();
         let level = |text: &str| Some(StoredValue::Text(text.to_owned()));
         assert_eq!(values, [level("info"), level("grey heron"), level("error"), None, None]);
         drop(hits);
@@ -185,8 +187,9 @@ fn scores_fade_with_age() {
     in_every_state(|index| {
         let mut reader = index.reader().unwrap();
         let mut best = |query: &str, half_life: u64, now: i64| {
-            let recency = Recency::new("at", Duration::from_secs(half_life)).as_of(now);
-            let hits = reader.search(query, Search::best(9).recency(recency)).unwrap();
+            let half_life = Duration::from_secs(half_life);
+            let search = Search::best(9).recency_as_of("at", half_life, now);
+            let hits = reader.search(query, search).unwrap();
             let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
             hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
         };
@@ -217,16 +220,17 @@ fn pages_fade_as_of_the_first() {
         }
     }
     let mut reader = index.reader().unwrap();
-    let recency = |now| Recency::new("at", Duration::from_secs(60)).as_of(now);
+    let half_life = Duration::from_secs(60);
+    let best = |k, now| Search::best(k).recency_as_of("at", half_life, now);
     for query in ["sea", "sea AND sky", "sea sky", "(sea sky)~2 -night"] {
-        let search = || Search::best(1000).recency(recency(300_000));
+        let search = || best(1000, 300_000);
         let whole = reader.search(query, search()).unwrap().keys().unwrap();
         let all = reader.search(query, search().exhaustive()).unwrap().keys().unwrap();
         assert_eq!(whole, all, "{query}");
         let (mut paged, mut after) = (Vec::new(), None);
         for page in 0.. {
             // The clock has gone on.
-            let search = Search::best(9).recency(recency(300_000 + page * 10_000));
+            let search = best(9, 300_000 + page * 10_000);
             let search = match after {
                 Some(cursor) => search.after(cursor),
                 None => search,
@@ -248,7 +252,7 @@ fn scores_fade_by_moments_only() {
     let mut reader = index.reader().unwrap();
     let hour = Duration::from_secs(3600);
     for (field, kind) in [("views", Some(FieldKind::Integer)), ("nobody", None)] {
-        let search = Search::best(1).recency(Recency::new(field, hour));
+        let search = Search::best(1).recency(field, hour);
         let expected = SearchError::NoMoments { field: field.into(), kind };
         assert_eq!(reader.search("*", search).err(), Some(expected));
     }
@@ -257,7 +261,7 @@ fn scores_fade_by_moments_only() {
         let cursor = reader.search("*", search).unwrap().cursor().unwrap();
         cursor.unwrap()
     };
-    let faded = || Search::best(1).recency(Recency::new("at", hour));
+    let faded = || Search::best(1).recency("at", hour);
     for search in [faded().after(cursor(Search::best(1))), Search::best(1).after(cursor(faded()))] {
         assert_eq!(reader.search("*", search).err(), Some(SearchError::Cursor));
     }
@@ -370,7 +374,7 @@ fn a_range_of_many_keywords_costs_no_terms() {
     }
     let mut reader = index.reader().unwrap();
     reader.limits(Limits { expansions: 10, ..Limits::default() });
-    let stopped = Err(SearchError::Stopped(Stop::Expansions { max: 10 }));
+    let stopped = Err(SearchError::TooManyTerms { max: 10 });
     assert_eq!(reader.count("tag:[t100 TO t400}"), stopped);
     index.flush().unwrap();
     index.settle();
@@ -441,7 +445,8 @@ fn ranges_hold_while_a_stream_goes_in() {
             assert_eq!(count, 500, "round {round}");
             let first = Search::by_field(3, "views", Direction::Ascending);
             let hits = reader.search("views:* -new", first).unwrap();
-            let values: Vec<_> = hits.iter().map(|hit| hit.sort_value()).collect();
+            let values: Vec<_> =
+                hits.iter().map(|hit| hit.sort_value().map(StoredValue::from)).collect();
             assert_eq!(values, [0, 1, 2].map(|n| Some(StoredValue::Integer(n))), "round {round}");
             drop(hits);
             let new = reader.count("views:>=1000").unwrap();

@@ -3,7 +3,7 @@
 
 mod support;
 
-use spirit::settings::Postings;
+use spirit::lab::Postings;
 use spirit::{Analyzer, Builder, Index, OnFull, Search, WriteError};
 use support::directory::Directory;
 

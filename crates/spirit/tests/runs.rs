@@ -5,7 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 
 use spirit::Index;
-use spirit::settings::DictionaryTier;
+use spirit::lab::DictionaryTier;
 use spirit_index::ground::term::{FieldId, Term};
 use support::directory::Directory;
 use support::tiny;
@@ -72,7 +72,7 @@ fn terms_of_equal_hashes_lead_to_their_own_postings() {
         assert_eq!(index.stats().unwrap().merged.0, merged as u64, "after {segment}");
     }
     index.close().unwrap();
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
     let index = open(&directory);
     check(&index, &terms, SEGMENTS);

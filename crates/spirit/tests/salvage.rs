@@ -11,9 +11,9 @@ use damage::atlas::{Atlas, Promise};
 use damage::flips::flips;
 use damage::image::Image;
 use damage::sample;
-use spirit::backup::Salvaged;
-use spirit::error::{BackupError, HeapFileError};
-use spirit::settings::Postings;
+use spirit::backup::Report;
+use spirit::error::BackupError;
+use spirit::lab::Postings;
 use spirit::{Analyzer, Batch, Builder, Document, Index, OnFull, OpenError, Search};
 use support::directory::Directory;
 use support::{Chance, size_of_run};
@@ -25,11 +25,11 @@ fn target(base: &Directory) -> PathBuf {
     out
 }
 
-fn salvage(directory: &Path, base: &Directory) -> (Salvaged, PathBuf) {
+fn salvage(directory: &Path, base: &Directory) -> (Report, PathBuf) {
     let out = target(base);
-    let salvaged = spirit::backup::salvage(directory, &out).unwrap();
+    let salvaged = Index::salvage(directory, &out, |_| {}).unwrap();
     assert!(!base.path().join("salvaged.salvage").exists());
-    let report = spirit::backup::check(&out).unwrap();
+    let report = Index::check(&out).unwrap();
     assert!(report.is_sound() && report.closed, "{report}");
     (salvaged, out)
 }
@@ -46,7 +46,7 @@ fn an_index_without_damage_comes_back_whole() {
     for directory in sample::all() {
         let before = fs::read(directory.path().join("heap")).unwrap();
         let (salvaged, out) = salvage(directory.path(), &base);
-        assert_eq!((salvaged.missing, salvaged.doubt), (vec![], None));
+        assert_eq!((salvaged.findings, salvaged.doubt), (vec![], None));
         assert!(fs::read(directory.path().join("heap")).unwrap() == before);
         let answers = [&out, directory.path()].map(|folder| sample::answers(&open(folder)));
         assert_eq!(answers[0], answers[1]);
@@ -56,15 +56,15 @@ fn an_index_without_damage_comes_back_whole() {
 type Texts = BTreeMap<String, Option<String>>;
 
 /// True if all that is salvaged was there, and all that is not is said to be missing.
-fn judge(what: &str, promise: Promise, before: &Texts, after: &Texts, salvaged: &Salvaged) {
+fn judge(what: &str, promise: Promise, before: &Texts, after: &Texts, salvaged: &Report) {
     let lost = before.keys().filter(|key| !after.contains_key(*key)).count() as u64;
-    let counts: Option<Vec<u64>> = salvaged.missing.iter().map(|m| m.documents_max).collect();
+    let counts: Option<Vec<u64>> = salvaged.findings.iter().map(|m| m.documents_max).collect();
     if let Some(counts) = counts {
         let said: u64 = counts.into_iter().sum();
         assert!(
             lost <= said || promise == Promise::Uncovered,
             "{what}: {lost} are missing, {said} are said to be: {:?}",
-            salvaged.missing
+            salvaged.findings
         );
     }
     // Operations of the log that are lost may leave what they replaced or deleted.
@@ -89,12 +89,12 @@ fn whatever_bit_is_flipped_the_rest_comes_back() {
         };
         for flip in flips(&Atlas::of(&image.bytes).places, each, &mut chance) {
             image.flip(flip);
-            match spirit::backup::salvage(image.path(), target(&base)) {
+            match Index::salvage(image.path(), target(&base), |_| {}) {
                 Ok(salvaged) => {
                     let after = sample::texts(&open(&base.path().join("salvaged")));
                     judge(flip.what, flip.promise, &before, &after, &salvaged);
                     made += 1;
-                    lost += u64::from(!salvaged.missing.is_empty());
+                    lost += u64::from(!salvaged.findings.is_empty());
                 }
                 // Without root or list of fields there is nothing to go by.
                 Err(error) => {
@@ -150,7 +150,7 @@ fn one_damaged_record_of_the_log_costs_what_is_in_it_and_nothing_else() {
         // A start takes the last one for one that was not written whole.
         assert!(damaged == 59 || image.open().is_err(), "{damaged}");
         let (salvaged, out) = salvage(image.path(), &base);
-        assert_eq!(salvaged.missing.len(), 1, "{:?}", salvaged.missing);
+        assert_eq!(salvaged.findings.len(), 1, "{:?}", salvaged.findings);
         let expected = (0..60).filter(|number| *number != damaged);
         let expected: Vec<_> = expected.map(|number| format!("k{number:02}")).collect();
         assert_eq!(keys(&out, sample::options(&directory)), expected);
@@ -160,8 +160,8 @@ fn one_damaged_record_of_the_log_costs_what_is_in_it_and_nothing_else() {
     let (from, to) = (records[20].0, records[30].0 + records[30].1);
     image.write(from as u64, &vec![0; to - from]);
     let (salvaged, out) = salvage(image.path(), &base);
-    assert_eq!(salvaged.missing.len(), 1, "{:?}", salvaged.missing);
-    assert!(salvaged.missing[0].documents_max.unwrap() >= 11);
+    assert_eq!(salvaged.findings.len(), 1, "{:?}", salvaged.findings);
+    assert!(salvaged.findings[0].documents_max.unwrap() >= 11);
     assert_eq!(keys(&out, sample::options(&directory)).len(), 49);
     // It goes on like any other.
     let index = open(&out);
@@ -202,7 +202,7 @@ fn a_damaged_segment_costs_what_is_in_it_and_nothing_else() {
                 }
                 image.write(at + bytes / 2 / 8 * 8, &[0xA5; 4]);
                 let (salvaged, out) = salvage(image.path(), &base);
-                assert!(salvaged.missing.len() <= 1, "section {kind}: {:?}", salvaged.missing);
+                assert!(salvaged.findings.len() <= 1, "section {kind}: {:?}", salvaged.findings);
                 let after = sample::texts(&open(&out));
                 judge("segment", Promise::Found, &before, &after, &salvaged);
                 let lost = before.len() - after.len();
@@ -240,8 +240,8 @@ fn several_executors_and_groups_come_back_without_what_is_damaged() {
         fs::write(&heap, bytes).unwrap();
         let (salvaged, out) = salvage(directory.path(), &base);
         let there = keys(&out, options.clone()).len();
-        assert!(there >= 200, "{there} after {at:#x}: {:?}", salvaged.missing);
-        assert!(there == 240 || !salvaged.missing.is_empty());
+        assert!(there >= 200, "{there} after {at:#x}: {:?}", salvaged.findings);
+        assert!(there == 240 || !salvaged.findings.is_empty());
         (damaged, lost) = (damaged + 1, lost + u64::from(there < 240));
     }
     assert!(lost > 0);
@@ -252,13 +252,12 @@ fn what_is_in_use_and_what_is_there_is_not_touched() {
     let (directory, base) = (Directory::new(), Directory::new());
     let index = logging(directory.path()).open().unwrap();
     index.put("k", "all").unwrap();
-    let refused = spirit::backup::salvage(directory.path(), target(&base)).unwrap_err();
-    let is_locked =
-        matches!(&refused, BackupError::Index(OpenError::File(HeapFileError::Locked { .. })));
+    let refused = Index::salvage(directory.path(), target(&base), |_| {}).unwrap_err();
+    let is_locked = matches!(&refused, BackupError::Index(OpenError::Locked { .. }));
     assert!(is_locked, "{refused}");
     index.close().unwrap();
     let before = fs::read(directory.path().join("heap")).unwrap();
-    let refused = spirit::backup::salvage(directory.path(), directory.path()).unwrap_err();
+    let refused = Index::salvage(directory.path(), directory.path(), |_| {}).unwrap_err();
     assert!(matches!(refused, BackupError::Exists { .. }), "{refused}");
     assert!(fs::read(directory.path().join("heap")).unwrap() == before);
     assert_eq!(fs::read_dir(base.path()).unwrap().count(), 0);
@@ -277,6 +276,6 @@ fn a_copy_of_an_open_index_comes_back_with_a_doubt() {
     assert!(matches!(logging(&copy).open(), Err(OpenError::Copied { .. })));
     let (salvaged, out) = salvage(&copy, &base);
     assert!(salvaged.doubt.is_some_and(|doubt| doubt.contains("a copy")));
-    assert_eq!(salvaged.missing, []);
+    assert_eq!(salvaged.findings, []);
     assert_eq!(keys(&out, logging(&out)).len(), 50);
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use spirit::error::Stop;
 use spirit::facets::Facet;
 use spirit::search::{Highlight, Limits};
 use spirit::{
@@ -99,14 +98,14 @@ fn it_has_settings_of_its_own() {
     let strict = searcher.clone().default_operator(Operator::And);
     assert_eq!((searcher.count("grey whale"), strict.count("grey whale")), (Ok(3), Ok(1)));
     let none = Limits { timeout: Some(Duration::ZERO), ..Limits::default() };
-    let stopped = Err(SearchError::Stopped(Stop::TimedOut));
+    let stopped = Err(SearchError::TimedOut);
     assert_eq!(searcher.clone().limits(none).count("grey whale"), stopped);
     assert_eq!(searcher.count("grey whale"), Ok(3));
     let facet = Facet::Stats { field: "year".into() };
     assert_eq!(searcher.aggregate("*", &[facet]).unwrap().len(), 1);
     let best = Search::best(3);
     assert!(searcher.explain("whale", &best, "moby").unwrap().is_some());
-    assert_eq!(searcher.plan("whale", &best).unwrap().executors.len(), 1);
+    assert_eq!(searcher.plan("whale", &best).unwrap().executors().len(), 1);
     assert_eq!(searcher.count_up_to("whale", 1).unwrap(), spirit::search::Total::AtLeast(2));
 }
 

@@ -63,9 +63,13 @@ fn update(index: &Index, keys: u64) -> u64 {
             .map(|_| (format!("k{}", chance.below(keys)), text(&mut chance)))
             .collect::<Vec<_>>();
         let batch = batch.iter().map(|(key, text)| (Some(key.as_str()), text.as_str()));
-        match index.add_all(batch).map_err(|error| error.error) {
+        match index.add_all(batch) {
             Ok(_) => {}
-            Err(WriteError::HeapFull | WriteError::KeysFull) => refused += 1,
+            Err(WriteError::AfterSome { error, .. })
+                if matches!(*error, WriteError::HeapFull | WriteError::KeysFull) =>
+            {
+                refused += 1;
+            }
             Err(other) => panic!("{other}"),
         }
         if refused == REFUSED_MAX {

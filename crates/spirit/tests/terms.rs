@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 
 use spirit::lab::Level;
-use spirit::settings::{DictionaryTier, Postings};
+use spirit::lab::{DictionaryTier, Postings};
 use spirit::{Builder, Index, OnFull};
 use spirit_index::form::text_index::TextScratch;
 use spirit_index::ground::posting::local;

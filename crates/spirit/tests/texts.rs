@@ -5,7 +5,7 @@ mod support;
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use spirit::settings::{EngravePolicy, PointerUpdate};
+use spirit::lab::{EngravePolicy, PointerUpdate};
 use spirit::{Analyzer, Builder, HitError, Index, OnFull, Search, WriteError};
 use support::directory::Directory;
 use support::{Chance, join, tiny};
@@ -76,7 +76,7 @@ fn texts_of_any_length_are_kept_through_all_stages() {
         let again = in_directory(&killed).open().unwrap();
         assert_holds(&again, &expected);
         again.close().unwrap();
-        assert!(spirit::backup::check(killed.path()).unwrap().is_sound());
+        assert!(Index::check(killed.path()).unwrap().is_sound());
     }
     index.close().unwrap();
     let index = Index::builder().directory(directory.path()).dram_bytes(64 << 20).open().unwrap();
@@ -143,7 +143,7 @@ fn the_oldest_go_with_their_texts() {
         assert!(index.stats().unwrap().dropped_segments > 20);
         index.close().unwrap();
         if let Some(directory) = &directory {
-            let report = spirit::backup::check(directory.path()).unwrap();
+            let report = Index::check(directory.path()).unwrap();
             assert!(report.is_sound(), "{report}");
         }
     }
@@ -224,5 +224,5 @@ fn statistics_tell_texts_from_what_they_take() {
     let index = in_directory(&directory).open().unwrap();
     let again = index.stats().unwrap().bytes;
     assert_eq!((again.texts_raw, again.texts), (given, bytes.texts));
-    assert_eq!(spirit::backup::check(directory.path()).unwrap().text_bytes, given);
+    assert_eq!(Index::check(directory.path()).unwrap().text_bytes, given);
 }

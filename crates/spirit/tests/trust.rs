@@ -6,10 +6,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use spirit::settings::Medium;
 use spirit::{Builder, Index, Mode, OpenError};
 use spirit_index::form::root::Root;
 use spirit_mem::HeapFile;
+use spirit_mem::Medium;
 use support::disk::{Disk, not_measured};
 use support::roots::change_roots;
 

@@ -23,8 +23,37 @@ pub enum Analyzer {
     Keyword,
 }
 
+/// Most bytes of an analyzer's name: the root of a file has one word for it.
+const NAME_BYTES_MAX: usize = 8;
+
+// The root's words of all names differ. Each round of a loop checks the next analyzer.
+const _: () = {
+    let mut i = 0;
+    while i < Analyzer::ALL.len() {
+        let mut other = 0;
+        while other < i {
+            assert!(name_word(Analyzer::ALL[i]) != name_word(Analyzer::ALL[other]));
+            other += 1;
+        }
+        i += 1;
+    }
+};
+
+/// Returns the bytes of a name as a word. The name must fit.
+const fn name_word(analyzer: Analyzer) -> u64 {
+    let name = analyzer.name().as_bytes();
+    assert!(name.len() <= NAME_BYTES_MAX);
+    let (mut word, mut i) = (0, 0);
+    while i < name.len() {
+        word |= (name[i] as u64) << (8 * i);
+        i += 1;
+    }
+    word
+}
+
 impl Analyzer {
-    /// All analyzers, in the order of their documentation.
+    /// All analyzers, in the order of their documentation. A new one also needs a number in files:
+    /// `ANALYZERS` in spirit-schema.
     pub const ALL: [Analyzer; 5] = [
         Analyzer::Simple,
         Analyzer::Standard,
@@ -33,7 +62,8 @@ impl Analyzer {
         Analyzer::Keyword,
     ];
 
-    /// Returns the name that users type. `FromStr` parses it.
+    /// Returns the name that users type. `FromStr` parses it. It has at most 8 bytes, since the
+    /// root of a file has it.
     pub const fn name(self) -> &'static str {
         match self {
             Analyzer::Simple => "simple",

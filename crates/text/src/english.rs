@@ -5,8 +5,8 @@
 //! still measures distances correctly. The length limit is that of `standard`: it applies to the
 //! word, not to the stem. Stems are those of the Snowball English ("Porter 2") stemmer.
 //!
-//! Only this analyzer allocates: the stemmer builds a string for a word whose stem is not a prefix
-//! of it. It suits prose that is searched more often than written, not the fast stream.
+//! No other analyzer allocates. Here the stemmer builds a string for a word whose stem is not a
+//! prefix of it. It suits prose that is searched more often than written, not the fast stream.
 
 use std::ops::Range;
 

@@ -1,10 +1,8 @@
 //! Analyzers: from text to tokens.
 //!
-//! Analyzers: from text to tokens.
-//!
 //! A [`Tokenizer`] turns one document or query at a time into [`Token`]s, and hands each to a
-//! closure. It owns its buffers, sized when it is made. So the `simple` and `standard` analyzers
-//! allocate nothing for a document.
+//! closure. It owns its buffers, sized when it is made. So all analyzers but `english` allocate
+//! nothing for a document.
 //!
 //! One vector pass over the text lower-cases ASCII. It marks the bytes that are letters or digits,
 //! and those that are not ASCII. A second pass reads runs off the marks, bit by bit. A run of plain

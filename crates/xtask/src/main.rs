@@ -27,11 +27,11 @@ usage: cargo xtask test [--quick] [--long]
   test     every check there is, stopping at the first that fails
            --quick  only tidy, fmt, clippy and the tests
            --long   more cases, longer streams, and fuzzing beyond the replay
-  tidy     what can be checked by reading: headers, unsafe, layers, links, sizes
-  surface  compare what the crate spirit makes public with the list that is kept
-           --write  write the list anew
-  seeded   bugs put into a copy of the persistent tier and of queries, one at a time: tests have to find each
-           --only NAME...  these alone";
+  tidy     what can be checked by reading: headers, unsafe, layers, links, words, sizes
+  surface  compare the public items of the crate spirit with the stored list
+           --write  write the list again
+  seeded   put one bug at a time into a copy of the source; the tests must find each
+           --only NAME...  only these bugs";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -45,10 +45,10 @@ fn main() -> ExitCode {
         ["tidy"] => run::tidy(&root),
         ["surface"] => surface::run(&root, false),
         ["surface", "--write"] => surface::run(&root, true),
-        ["surface", ..] => wrong_usage("surface takes --write, or nothing"),
+        ["surface", ..] => wrong_usage("surface takes only --write"),
         ["seeded"] => seeded::run(&root, &[]),
         ["seeded", "--only", names @ ..] if !names.is_empty() => seeded::run(&root, names),
-        ["seeded", ..] => wrong_usage("seeded takes --only and names, or nothing"),
+        ["seeded", ..] => wrong_usage("seeded takes only --only and names"),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");
             ExitCode::SUCCESS

@@ -81,7 +81,7 @@ fn run(root: &Path, name: &str, line: &Line, bound: Duration) -> Result<Outcome,
     match line.run(root, bound) {
         Err(error) => Err(format!("`{line}` did not start: {error}")),
         Ok(Ended::Stopped(bound)) => {
-            Err(format!("`{line}` was stopped, its {} are up", Took(bound)))
+            Err(format!("`{line}` was stopped after its limit of {}", Took(bound)))
         }
         Ok(Ended::Itself(status)) if status.success() => Ok(Outcome::Passed),
         // Cargo and its tests know nothing of this status; the scripts do.
@@ -105,7 +105,7 @@ fn check_tree(root: &Path) -> Result<(), String> {
             say(format_args!("tidy: {} files, nothing found", report.files));
             Ok(())
         }
-        found => Err(format!("{found} found in {} files, listed above", report.files)),
+        found => Err(format!("{found} findings in {} files, listed above", report.files)),
     }
 }
 

@@ -23,7 +23,7 @@
 use std::rc::Rc;
 
 use serde_json::json;
-use spirit::settings::{DictionaryTier, EngravePolicy, PointerUpdate};
+use spirit::lab::{DictionaryTier, EngravePolicy, PointerUpdate};
 use spirit::{Builder, Index, Query, Reader};
 
 use crate::Fallible;

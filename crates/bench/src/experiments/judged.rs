@@ -12,7 +12,7 @@
 //! Caveats: tantivy has one pair of parameters, SQLite no comparable scores.
 
 use serde_json::json;
-use spirit::search::{Order, Parameters};
+use spirit::lab::Parameters;
 use spirit::{Analyzer, Clause, Query, Search};
 use spirit_peer_protocol::{Answer, Named, Query as Tree};
 
@@ -129,7 +129,7 @@ fn ours(collection: &Collection, analyzer: Analyzer, parameters: Parameters) -> 
         let words = judged::distinct(analyzer, text);
         let query = Query::new_of(&Clause::any(words.iter().map(|word| Clause::term(word))))
             .map_err(|problem| problem.to_string())?;
-        let hits = reader.search(&query, Search::in_order(DEPTH, Order::Relevance(parameters)))?;
+        let hits = reader.search(&query, Search::best(DEPTH).bm25(parameters.k1, parameters.b))?;
         let keys = hits.keys()?.iter().map(|key| key.parse()).collect::<Result<_, _>>()?;
         let scores = hits.iter().filter_map(|hit| hit.score()).collect();
         Ok(Ok(Answer { count: hits.len() as u64, keys, scores, differs: None }))

@@ -12,7 +12,7 @@
 use std::time::Duration;
 
 use serde_json::json;
-use spirit::settings::EngravePolicy;
+use spirit::lab::EngravePolicy;
 use spirit::{Index, Mode};
 
 use crate::Fallible;

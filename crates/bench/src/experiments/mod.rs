@@ -19,6 +19,7 @@ mod protection;
 mod queries;
 mod queries_busy;
 pub(crate) mod restart;
+mod searcher;
 mod segments;
 mod steps;
 mod tier;
@@ -66,6 +67,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the paper's Table 1 workloads; baseline §2 (ii*), peers sorted newest first and merged offline",
         bars: "P50 ≥ 3× (MM ≥ 5×) faster than tantivy",
         run: newest::run,
+    },
+    Experiment {
+        name: "searcher",
+        what: "the ten newest through a searcher that threads share, beside a reader of one thread",
+        reproduces: "none: the price of sharing",
+        bars: "single terms: ≤ 20 ns a query more than a reader",
+        run: searcher::run,
     },
     Experiment {
         name: "newest-busy",

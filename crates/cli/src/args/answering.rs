@@ -22,49 +22,51 @@ pub(crate) fn hidden(option: Arg) -> Arg {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct AnsweringArgs {
-    /// At most this many documents
+    /// Show at most this many documents
     #[arg(short, long = "limit", value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
     pub(crate) k: usize,
     /// The order of documents: newest; best, the most relevant first, by BM25; or FIELD, the
     /// greatest value first (FIELD:asc: the least)
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
-    /// For best: how long further occurrences of a word count, from 0 [default: 1.2]
+    /// For best: how much further occurrences of a word count, ≥ 0 [default: 1.2]
     #[arg(long, value_name = "N", value_parser = not_negative)]
     pub(crate) k1: Option<f32>,
     /// For best: how much the length of a document counts, from 0 to 1 [default: 0.75]
     #[arg(long, value_name = "N", value_parser = share)]
     pub(crate) b: Option<f32>,
-    /// For best: halve scores for each HALF-LIFE of age by the moments of FIELD, as in ts:6h
+    /// For best: halve scores for each HALF-LIFE of age by the times in FIELD, as in ts:6h
     #[arg(long, value_name = "FIELD:HALF-LIFE")]
     pub(crate) recency: Option<Fade>,
-    /// Show these fields of each document, too; with --json no others. The index has to store
+    /// Also show these fields of each document; with --json, only these. The index must store
     /// documents
     #[arg(long, value_name = "NAME,...", value_delimiter = ',')]
     pub(crate) fields: Vec<String>,
     /// Print one JSON object a line, with all fields of the documents
     #[arg(long)]
     pub(crate) json: bool,
-    /// Go on after the last document of an earlier page
+    /// Continue after the last document of an earlier page
     #[arg(long, value_name = "CURSOR", value_parser = cursor)]
     pub(crate) after: Option<Cursor>,
     /// Force an algorithm for AND
     #[arg(long, default_value = "auto")]
     pub(crate) algorithm: AlgorithmName,
-    /// What evaluates: what is fastest for the query's shape, or windows of documents, which are good for every query
+    /// Evaluator. auto: the fastest for the query's shape. windows: windows of documents, for every
+    /// query
     #[arg(long, value_name = "auto|windows", hide_possible_values = true, default_value = "auto")]
     pub(crate) evaluator: EvaluatorName,
-    /// For best: score every match, and do not pass over those that cannot be among the best
+    /// For best: score every match, without skipping those that cannot be among the best
     #[arg(long)]
     pub(crate) exhaustive: bool,
     /// Say how the query is evaluated and, for best, why each document has its score
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Say what the values of a field are over all documents that match: terms:FIELD[:N], histogram:FIELD:N,
-    /// dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, cardinality:FIELD, percentiles:FIELD[:N,N]. May be given again
+    /// Summarize the values of a field over all matches: terms:FIELD[:N], histogram:FIELD:N,
+    /// dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, cardinality:FIELD,
+    /// percentiles:FIELD[:N,N]. May be given several times
     #[arg(long = "facet", value_name = "FACET", value_parser = facet)]
     pub(crate) facets: Vec<FacetArg>,
-    /// Count all matches, or with `no` only the documents shown: the search then ends as soon as it
+    /// Count all matches. With `no`, count only the documents shown: the search ends as soon as it
     /// has these
     #[arg(long, value_name = "yes|no", default_value = "yes")]
     pub(crate) count: Counting,
@@ -73,11 +75,12 @@ pub(crate) struct AnsweringArgs {
     pub(crate) up_to: Option<u64>,
     #[command(flatten)]
     pub(crate) query: QueryArgs,
-    /// Show the part of each text that says best why it was found, and mark there what was: in colour on a terminal, unless
-    /// NO_COLOR is set, else «so»; with --json as HTML in `snippets`, <em>so</em>. The index has to store texts
+    /// Show the best passage of each text and mark the matches: in colour on a terminal unless
+    /// NO_COLOR is set, else «so». With --json, `snippets` has them as HTML, <em>so</em>. The index
+    /// must store texts
     #[arg(long)]
     pub(crate) highlight: bool,
-    /// Highlight in the values of this field, of text or keywords, instead of the texts
+    /// Highlight the values of this field of text or keywords instead of the texts
     #[arg(long, value_name = "NAME")]
     pub(crate) highlight_field: Option<String>,
     /// Highlight, in about this many characters of each text [default: 150]
@@ -89,18 +92,18 @@ pub(crate) struct AnsweringArgs {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = HEADING)]
 pub(crate) struct QueryArgs {
-    /// What two neighbouring words mean
+    /// Operator between neighbouring words [default: or]
     #[arg(long, value_name = "or|and", hide_possible_values = true)]
     pub(crate) default_operator: Option<OperatorName>,
-    /// Pass over what cannot be understood in a query, or take it as words; say on standard error what that was, and with --json
-    /// in `warnings`
+    /// Ignore invalid parts of a query, or take them as words. Report them on standard error, and
+    /// with --json in `warnings`
     #[arg(long)]
     pub(crate) lenient: bool,
-    /// End a query that takes longer, as in 200ms or 5s; it has no answer then [default: as long as it takes]
+    /// End a query that takes longer, as in 200ms or 5s; it then has no answer [default: no limit]
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<humantime::Duration>,
-    /// End a query whose prefixes, wildcards, fuzzy words and ranges of words stand for more terms in a segment
-    /// [default: 1048576]
+    /// End a query whose prefixes, wildcards, fuzzy words and ranges of words match more terms in a
+    /// segment [default: 1048576]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) expansions: Option<u32>,
 }
@@ -124,13 +127,13 @@ impl QueryArgs {
 fn hits_wanted(text: &str) -> Result<usize, String> {
     match text.parse() {
         Ok(k) if k <= Search::HITS_MAX => Ok(k),
-        _ => Err(format!("choose 0 to {}, and go on with --after", Search::HITS_MAX)),
+        _ => Err(format!("choose 0 to {}; get later documents with --after", Search::HITS_MAX)),
     }
 }
 
 fn not_negative(text: &str) -> Result<f32, String> {
     let number = text.parse().ok().filter(|number: &f32| number.is_finite() && *number >= 0.0);
-    number.ok_or_else(|| "choose a number from 0 on".into())
+    number.ok_or_else(|| "choose a number ≥ 0".into())
 }
 
 fn share(text: &str) -> Result<f32, String> {
@@ -139,5 +142,6 @@ fn share(text: &str) -> Result<f32, String> {
 }
 
 fn cursor(text: &str) -> Result<Cursor, String> {
-    text.parse().map_err(|_| "no cursor: take the one that the page before ended with".into())
+    text.parse()
+        .map_err(|_| "not a cursor; give the cursor that the previous page ended with".into())
 }

@@ -31,7 +31,7 @@ pub(crate) struct DemoArgs {
     /// The old name of --time, in seconds
     #[arg(long, value_name = "S", hide = true)]
     pub(crate) seconds: Option<f64>,
-    /// What the generator and the choice of queries start from
+    /// Seed of the generator and of the choice of queries
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
     /// Print the summary as one JSON object, and do not prompt

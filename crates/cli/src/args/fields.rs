@@ -6,11 +6,11 @@ use crate::size::Size;
 
 /// Lists the fields of the documents: name, kind, and how many documents have one
 ///
-/// Where counting takes too long, there is a dash instead of the number, or null with --json.
+/// A number that takes too long to count is printed as a dash, with --json as null.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  spirit fields -d news\n  spirit fields -d news --json")]
 pub(crate) struct FieldsArgs {
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: PathBuf,
     /// Print one JSON object

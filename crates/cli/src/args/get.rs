@@ -6,14 +6,15 @@ use crate::size::Size;
 
 /// Prints the documents with these keys, as they were given
 ///
-/// Each begins with its key and its fields, a line each; its text follows behind an empty line. The
-/// index has to store documents. Keys that no document has are named, and the exit code is then 1.
+/// Each begins with its key and its fields, a line each. Its text follows after an empty line. The
+/// index must store documents. If no document has a key, the key is reported and the exit code is
+/// 1.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  spirit get -d news moby\n  spirit get -d news --json 17 18 -- -19"
 )]
 pub(crate) struct GetArgs {
-    /// Where the index is kept
+    /// Directory of the index
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: PathBuf,
     /// Keys of the documents

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
+use spirit::backup::Backup;
 
 use crate::args::BackupArgs;
 use crate::directory::check_present;
@@ -24,9 +25,8 @@ struct Summary {
 pub(crate) fn run(args: &BackupArgs) -> Result<(), Failure> {
     check_present(&args.directory)?;
     let mut progress = BytesProgress::new(args.progress, "copied");
-    let backup = spirit::backup::backup_watched(&args.directory, &args.out, &mut |p| {
-        progress.tick(p.done, p.total)
-    });
+    let backup =
+        Backup::at(&args.out).progress(|p| progress.tick(p.done, p.total)).make(&args.directory);
     progress.finish();
     let backup = backup?;
     let mut out = out();
@@ -56,7 +56,7 @@ impl Summary {
         )?;
         if self.segments_dropped > 0 {
             let dropped = self.segments_dropped;
-            writeln!(out, "{dropped} segments were dropped by the index before they were copied")?;
+            writeln!(out, "the index dropped {dropped} segments before they were copied")?;
         }
         Ok(())
     }

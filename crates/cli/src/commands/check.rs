@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use spirit::Index;
+
 use crate::args::CheckArgs;
 use crate::directory::check_present;
 use crate::failure::Failure;
@@ -10,7 +12,7 @@ use crate::report::Reported;
 
 pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     check_present(&args.directory)?;
-    let report = spirit::backup::check(&args.directory)?;
+    let report = Index::check(&args.directory)?;
     let mut out = out();
     let reported = Reported::of(&report);
     if args.json {
@@ -24,6 +26,7 @@ pub(crate) fn run(args: &CheckArgs) -> Result<(), Failure> {
     }
     let (name, found) = (args.directory.display(), reported.wrong());
     Err(Failure::work(format_args!(
-        "{name}: {found} things are wrong; restore a backup, or take what is whole with `spirit salvage`"
+        "{name}: errors found: {found}; restore a backup, or save intact parts with `spirit \
+         salvage`"
     )))
 }

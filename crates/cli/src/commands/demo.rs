@@ -58,7 +58,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
 
 fn time_max(args: &DemoArgs) -> Result<Duration, Failure> {
     if args.index.analyzer == Some(Analyzer::Keyword) {
-        return Err(Failure::usage("--analyzer keyword: the demonstration asks for words"));
+        return Err(Failure::usage(
+            "--analyzer keyword: the demo searches for words; choose another analyzer",
+        ));
     }
     let Some(seconds) = args.seconds else { return Ok(args.time.into()) };
     Duration::try_from_secs_f64(seconds)

@@ -50,7 +50,7 @@ fn list(index: &Index) -> Result<Listed, Failure> {
     reader.limits(Limits { timeout: Some(COUNT_TIME), ..Limits::default() });
     let mut count = |name: &str| match reader.count(Clause::exists(name)) {
         Ok(count) => Ok(Some(count)),
-        Err(SearchError::Stopped(_)) => Ok(None),
+        Err(SearchError::TimedOut) => Ok(None),
         Err(error) => Err(Failure::work(error)),
     };
     let schema = index.schema();

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
-use spirit::{Clause, Index, Reader, Search, StoredDocument};
+use spirit::{Clause, Index, Reader, Search};
 
 use crate::answer::lasting;
 use crate::args::{GetArgs, IndexArgs};
@@ -52,12 +52,11 @@ fn write_all<'a>(
     let (mut missing, mut is_first) = (Vec::new(), true);
     for key in &args.keys {
         let found = lasting(|| stored(&mut reader, key)).map_err(|why| why.of_key(key))?;
-        let Some(StoredDocument { text, .. }) = &found else {
+        let Some((text, fields)) = found else {
             missing.push(&**key);
             continue;
         };
-        let fields = found.as_ref().map(|found| Values::of(found, &[])).unwrap_or_default();
-        let document = Document { key, text, fields };
+        let document = Document { key, text: &text, fields };
         if args.json {
             json_line(out, &document)?;
         } else {
@@ -68,11 +67,11 @@ fn write_all<'a>(
     Ok(missing)
 }
 
-/// Finds the document with this key.
-fn stored(reader: &mut Reader, key: &str) -> Result<Option<StoredDocument>, Unanswered> {
+/// Finds the document with this key: its text and its fields.
+fn stored(reader: &mut Reader, key: &str) -> Result<Option<(String, Values)>, Unanswered> {
     let hits = reader.search(Clause::key(key), Search::newest(1))?;
-    let found = hits.get(0).map(|hit| hit.document().cloned()).transpose()?;
-    Ok(found)
+    let Some(hit) = hits.get(0) else { return Ok(None) };
+    Ok(Some((hit.text()?.to_owned(), Values::of(&hit, &[])?)))
 }
 
 impl Document<'_> {

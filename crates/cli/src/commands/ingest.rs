@@ -79,9 +79,7 @@ fn ingest(
     json_line(out, &summary(totals, seconds, dropped))?;
     if dropped > 0 {
         let count = grouped(dropped);
-        note(format_args!(
-            "{count} documents were dropped, to make room or by age, as its options say"
-        ));
+        note(format_args!("{count} documents were dropped, as --on-full drop or --retain asks"));
     }
     out.flush()?;
     loaded?;

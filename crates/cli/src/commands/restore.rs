@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use serde::Serialize;
+use spirit::backup::Backup;
 
 use crate::args::RestoreArgs;
 use crate::failure::Failure;
@@ -19,9 +20,9 @@ struct Summary {
 
 pub(crate) fn run(args: &RestoreArgs) -> Result<(), Failure> {
     let mut progress = BytesProgress::new(args.progress, "restored");
-    let restored = spirit::backup::restore_watched(&args.backup, &args.directory, &mut |p| {
-        progress.tick(p.done, p.total);
-    });
+    let restored = Backup::at(&args.backup)
+        .progress(|p| progress.tick(p.done, p.total))
+        .restore(&args.directory);
     progress.finish();
     let restored = restored?;
     let mut out = out();

@@ -29,10 +29,11 @@ impl Source {
             (Some(directory), true) => Ok(Source::Directory(directory)),
             (None, false) => Ok(Source::Files(files)),
             (Some(_), false) => Err(Failure::usage(
-                "-d and --in: one of them; `spirit ingest -d DIR FILE` adds files to an index",
+                "-d and --in: give only one of them; `spirit ingest -d DIR FILE` adds files to an \
+                 index",
             )),
             (None, true) => Err(Failure::usage(
-                "nothing to ask: give -d DIR, or files to index in memory with --in FILE",
+                "no index: give -d DIR, or files to index in memory with --in FILE",
             )),
         }
     }
@@ -85,7 +86,7 @@ fn check_nothing_is_read(reading: &ReadingArgs) -> Result<(), Failure> {
     match given.into_iter().find(|(given, _)| *given) {
         None => Ok(()),
         Some((_, name)) => {
-            Err(Failure::usage(format_args!("{name}: goes with --in; with -d no file is read")))
+            Err(Failure::usage(format_args!("{name}: needs --in; with -d no file is read")))
         }
     }
 }

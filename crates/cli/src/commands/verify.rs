@@ -2,6 +2,8 @@
 
 use std::io::Write;
 
+use spirit::backup::Backup;
+
 use crate::args::VerifyArgs;
 use crate::failure::Failure;
 use crate::output::{json_line, out};
@@ -10,8 +12,7 @@ use crate::report::Reported;
 
 pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
     let mut progress = BytesProgress::new(args.progress, "verified");
-    let report =
-        spirit::backup::verify_watched(&args.backup, &mut |p| progress.tick(p.done, p.total));
+    let report = Backup::at(&args.backup).progress(|p| progress.tick(p.done, p.total)).verify();
     progress.finish();
     let report = report?;
     let mut out = out();
@@ -26,5 +27,5 @@ pub(crate) fn run(args: &VerifyArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let (name, found) = (args.backup.display(), reported.wrong());
-    Err(Failure::work(format_args!("{name}: {found} things are wrong; take another backup")))
+    Err(Failure::work(format_args!("{name}: errors found: {found}; use another backup")))
 }

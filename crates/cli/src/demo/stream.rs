@@ -9,6 +9,7 @@ use super::corpus::Corpus;
 use super::live::Live;
 use super::probe::Marker;
 use crate::failure::Failure;
+use crate::load::after_some;
 
 /// Documents between two looks at the clock and at the probe.
 const CHUNK: usize = 256;
@@ -71,9 +72,9 @@ fn stream(
             let end = documents_max.min(next + CHUNK);
             let documents =
                 (next..end).filter_map(|number| corpus.get(number)).map(|text| (None, text));
-            index
-                .add_all(documents)
-                .map_err(|error| at(next + error.added as usize, &error.error))?;
+            if let (added, Some(error)) = after_some(index.add_all(documents)) {
+                return Err(at(next + added, &error));
+            }
             next = end;
         }
         live.added.store(next as u64, Release);

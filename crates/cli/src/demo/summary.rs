@@ -99,7 +99,7 @@ impl Summary {
         writeln!(out, "{}", self.source)?;
         if self.rounds > 1 {
             let rounds = grouped(self.rounds);
-            writeln!(out, "added {rounds} times over, until enough was measured")?;
+            writeln!(out, "added {rounds} times, until enough was measured")?;
         }
         writeln!(
             out,

@@ -147,7 +147,7 @@ impl Survey {
             }
             FrameKind::Section => match &mut self.open {
                 Some(open) => open.take(frame, a, b),
-                None => Err(damaged(frame, "a section is of no segment")),
+                None => Err(damaged(frame, "a section belongs to no segment")),
             },
             FrameKind::Deaths if self.open.is_some() => Ok(()),
             FrameKind::Part => {
@@ -156,7 +156,7 @@ impl Survey {
             }
             FrameKind::Fields => self.fields(frame),
             FrameKind::Deaths | FrameKind::Root | FrameKind::End => {
-                Err(damaged(frame, "a frame is of a kind that cannot be here"))
+                Err(damaged(frame, "a frame of this kind is not allowed here"))
             }
         }
     }
@@ -167,7 +167,7 @@ impl Survey {
         let filled_up = frame.payload.len() as u64 == bytes.next_multiple_of(8);
         let is_last = self.parts.len() as u64 == self.root.executors && self.fields.is_none();
         if !filled_up || bytes > LIST_BYTES_MAX || !is_last {
-            return Err(damaged(frame, "a list of fields is not where or what it can be"));
+            return Err(damaged(frame, "a list of fields is misplaced or too long"));
         }
         self.fields = Some(frame.payload[..bytes as usize].to_vec());
         Ok(())
@@ -178,14 +178,14 @@ impl Survey {
         let Some(mut open) = self.open.take() else { return Ok(()) };
         open.skip_done();
         if open.at.0 < SECTIONS {
-            return Err(damaged(frame, "a section of the segment before is not whole"));
+            return Err(damaged(frame, "a section of the previous segment is incomplete"));
         }
         let follows = segments.last().is_none_or(|newer| {
             open.segment.position().checked_add(1) == Some(newer.position())
                 && (newer.is_merged <= open.segment.is_merged)
         });
         if !follows {
-            return Err(damaged(frame, "the segment before does not precede the one before that"));
+            return Err(damaged(frame, "the previous segment is out of order"));
         }
         segments.push(open.segment);
         Ok(())
@@ -209,7 +209,7 @@ impl Survey {
             (first, _) => first.is_none(),
         };
         if executor != self.parts.len() as u64 || count != segments.len() as u64 || !is_newest {
-            return Err(damaged(frame, "a part does not say what was before it"));
+            return Err(damaged(frame, "the end of a part does not match its segments"));
         }
         let from = newest.map_or(0, |entry| entry.log_from);
         let log = self.log_of(frame, executor, from..log_end)?;
@@ -233,7 +233,7 @@ impl Survey {
         if is_first && ascends && ends && range.end - range.start <= self.root.log_bytes {
             Ok(pieces)
         } else {
-            Err(damaged(frame, "its log is not the one that was before it"))
+            Err(damaged(frame, "the end of a part does not match its log"))
         }
     }
 
@@ -243,7 +243,7 @@ impl Survey {
         if is_whole && no_segments && self.open.is_none() && self.logs.is_empty() {
             Ok(())
         } else {
-            Err(damaged(frame, "it ends before all executors' parts and the list of fields"))
+            Err(damaged(frame, "the file ends before all executors' parts and the list of fields"))
         }
     }
 }
@@ -270,14 +270,14 @@ impl Open {
                 && done.checked_add(bytes).is_some_and(|end| end <= section.bytes)
         });
         self.at.1 += bytes;
-        if fits { Ok(()) } else { Err(damaged(frame, "a piece of a section is not the next one")) }
+        if fits { Ok(()) } else { Err(damaged(frame, "a piece of a section is out of order")) }
     }
 }
 
 fn entry_of(frame: &Frame) -> Result<Entry, Fault> {
     let words: Vec<u64> = to_words(&frame.payload).take(ENTRY_WORDS).collect();
     let words = <&[u64; ENTRY_WORDS]>::try_from(&words[..]);
-    let words = words.map_err(|_| damaged(frame, "a segment's slot is not whole"))?;
+    let words = words.map_err(|_| damaged(frame, "a segment's slot is incomplete"))?;
     Ok(Entry::from_words(words))
 }
 
@@ -286,14 +286,14 @@ fn segment_of(frame: &Frame, place: Place) -> Result<SegmentContents, Fault> {
     let words: Vec<u64> = to_words(&frame.payload).skip(ENTRY_WORDS).collect();
     let table = words.len() == SECTIONS * SECTION_WORDS;
     if !table || checksum(0, &words) as u64 != entry.sections_check {
-        return Err(damaged(frame, "a segment's section table is not the one that it had"));
+        return Err(damaged(frame, "a segment's section table does not match its checksum"));
     }
     let blocks = [(entry.long_start, entry.long_bytes), (entry.short_start, entry.short_bytes)];
     let sections = Sections::parse(&words, entry.long_start, blocks);
     let sections = sections.map_err(|corrupt| damaged(frame, corrupt.why))?;
     let [position, is_merged, _] = frame.numbers;
     if position != entry.id >> 1 || position > Position::MAX as u64 || is_merged > 1 {
-        return Err(damaged(frame, "it is of another segment than its slot says"));
+        return Err(damaged(frame, "a segment does not match its slot"));
     }
     Ok(SegmentContents { entry, is_merged: is_merged == 1, sections, place })
 }

@@ -245,7 +245,7 @@ impl<'a> FrameReader<'a> {
         words[0] &= 0xFFFF_FFFF;
         let [kind, bytes, said, a, b, c] = words;
         if !bytes.is_multiple_of(8) || bytes > PAYLOAD_BYTES_MAX {
-            return Err(damaged("a frame is longer than any can be"));
+            return Err(damaged("a frame is longer than the limit"));
         }
         let mut payload = vec![0; bytes as usize];
         self.read(&mut payload)?;
@@ -253,7 +253,7 @@ impl<'a> FrameReader<'a> {
             return Err(damaged("the checksum of a frame is wrong"));
         }
         let kind = FrameKind::from_number(kind as u32);
-        let kind = kind.ok_or_else(|| damaged("a frame is of a kind that there is not"))?;
+        let kind = kind.ok_or_else(|| damaged("a frame has an unknown kind"))?;
         self.place = Place { at: at + HEADER_BYTES + bytes, number: number + 1, check };
         Ok(Frame { at, kind, numbers: [a, b, c], payload })
     }
@@ -261,7 +261,9 @@ impl<'a> FrameReader<'a> {
     fn read(&mut self, bytes: &mut [u8]) -> Result<(), Fault> {
         let at = self.place.at;
         self.input.read_exact(bytes).map_err(|error| match error.kind() {
-            io::ErrorKind::UnexpectedEof => Fault::Damaged { at, why: "the file ends in a frame" },
+            io::ErrorKind::UnexpectedEof => {
+                Fault::Damaged { at, why: "the file ends within a frame" }
+            }
             _ => Fault::System(error),
         })
     }
@@ -271,7 +273,7 @@ impl<'a> FrameReader<'a> {
         let mut more = [0];
         match self.input.read(&mut more).map_err(Fault::System)? {
             0 => Ok(()),
-            _ => Err(Fault::Damaged { at: self.place.at, why: "something follows its end" }),
+            _ => Err(Fault::Damaged { at: self.place.at, why: "the file goes on after its end" }),
         }
     }
 }

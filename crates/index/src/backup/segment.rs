@@ -99,7 +99,7 @@ impl Source<'_> {
     ) -> Result<Copied, CopyError> {
         let (entry, sections) = self.sections(position)?;
         if entry.row_end > point.row_end() {
-            let why = "it says more than that of a newer segment";
+            let why = "its numbers exceed those of a newer segment";
             return Err(Corrupt { what: "segment slot", at: entry.long_start, why }.into());
         }
         if checksum(0, &sections.words()) as u64 != entry.sections_check {
@@ -190,7 +190,7 @@ impl Source<'_> {
         let words = judge.deaths(self.region, stamps, rows).map_err(|local| Corrupt {
             what: "death stamp",
             at: stamps.place(local).0,
-            why: "its row died by an operation that never was",
+            why: "its row died by an operation that does not exist",
         })?;
         for piece in words.chunks(PAYLOAD_BYTES_MAX as usize / 8) {
             frames.write(FrameKind::Deaths, [0; 3], &to_bytes(piece))?;

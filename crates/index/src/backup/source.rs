@@ -260,7 +260,7 @@ impl<'a> Source<'a> {
             fence(SeqCst);
             match reader.check_end(LOOK_BYTES) {
                 Ok(()) if self.closed && reader.has_remains() => {
-                    let why = "it is damaged: the index was closed when it was whole";
+                    let why = "it is damaged, but the index was closed in an orderly way";
                     let at = self.layout.log.0 + reader.position() % self.layout.log.1;
                     return Err(Corrupt { what: "log record", at, why });
                 }

@@ -47,7 +47,7 @@ impl fmt::Display for PutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PutError::Fault(fault) => fault.fmt(f),
-            PutError::Corrupt(corrupt) => write!(f, "what it holds cannot be: {corrupt}"),
+            PutError::Corrupt(corrupt) => write!(f, "its contents are not valid: {corrupt}"),
             PutError::NoRoom => f.write_str("no space left on the device"),
             PutError::DictionaryFull => {
                 f.write_str("its terms do not fit in the merged dictionary")
@@ -176,7 +176,10 @@ impl<'a> Target<'a> {
             local < entry.rows && (1..=last).contains(&stamp)
         };
         if !ascend || !deaths.iter().all(can_be) {
-            return Err(slot_error(entry, "rows of it died that there are not, or too late"));
+            return Err(slot_error(
+                entry,
+                "its death stamps name rows that do not exist, or later operations",
+            ));
         }
         let stamps = Stamps::of(sections);
         for word in deaths {

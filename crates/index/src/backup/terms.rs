@@ -42,12 +42,12 @@ impl Terms {
             terms.hashes.extend((key.hash() as u32).to_le_bytes());
             merged.long_bytes(node.record, &mut long);
             if !is_key_of(key, &long) {
-                return Err(corrupt("the bytes of its term are another one's"));
+                return Err(corrupt("its term's bytes belong to another term"));
             }
             terms.longs.extend_from_slice(&long);
             terms.longs.resize(terms.longs.len().next_multiple_of(8), 0);
             if terms.longs.len() as u64 > longs_max {
-                return Err(corrupt("its term is longer than it was"));
+                return Err(corrupt("its term is longer than its section allows"));
             }
         }
         terms.hashes.resize(terms.hashes.len().next_multiple_of(8), 0);
@@ -73,6 +73,6 @@ fn key_of(merged: &Merged<'_>, node: Node) -> Result<TermKey, &'static str> {
     if merged.is_sound(node.record) && node.is_of(key) {
         Ok(key)
     } else {
-        Err("the record that it names is another term's, or damaged")
+        Err("the record that it names belongs to another term, or is damaged")
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, vectors: &Vectors, check
     // A writer may meanwhile reuse their place for another segment.
     let columns = Columns::at(part.region, section.start);
     if columns.rows() != look.rows.len() {
-        return checked.note("columns", section.start, "they are of another number of rows");
+        return checked.note("columns", section.start, "their number of rows is not the segment's");
     }
     for column in columns.iter() {
         if let Err(why) = look.at(&column) {
@@ -77,14 +77,14 @@ type Verdict = Result<(), &'static str>;
 impl Look<'_> {
     fn at(&self, column: &Column<'_>) -> Verdict {
         if !column.is_tight() {
-            return Err("it has another form, or wider values, than it needs");
+            return Err("its form or width is not the one that its values need");
         }
         if !column.ends_with_its_rows() {
-            return Err("rows have a value that there are not");
+            return Err("it has values for rows that do not exist");
         }
         let counted = self.rows_of(column)?;
         if counted != [column.rows_with(), column.values()] {
-            return Err("it has not as many values, or rows, as its entry says");
+            return Err("its values or rows are not as many as its entry says");
         }
         match column.kind() {
             ValueKind::Keyword => self.terms(column),
@@ -100,13 +100,13 @@ impl Look<'_> {
         for (rank, value) in column.iter() {
             let local = rank_of(rank);
             if local >= self.rows.len() || !self.rows.is_document(local) {
-                return Err("a row of it is no document's");
+                return Err("one of its rows is not a document's");
             }
             if before > Some((rank, value)) {
                 return Err("its rows, or the values of one, do not ascend");
             }
             if !(column.min()..=column.max()).contains(&value) {
-                return Err("a value of it is below its least or above its highest");
+                return Err("one of its values is below its least or above its highest");
             }
             rows += u64::from(before.is_none_or(|(other, _)| other != rank));
             values += 1;
@@ -120,7 +120,7 @@ impl Look<'_> {
     fn terms(&self, column: &Column<'_>) -> Verdict {
         let Range { start, end } = self.terms.of_field(column.field());
         if start == end || (column.min(), column.max()) != (start as u64, end as u64 - 1) {
-            return Err("its least and its highest are not its field's first and last term");
+            return Err("its least and highest values are not its field's first and last term");
         }
         let mut sums = vec![0u64; end - start];
         let mut values = column.iter().peekable();
@@ -130,11 +130,11 @@ impl Look<'_> {
                 frequency += 1;
             }
             let sum = sums.get_mut((value as usize).wrapping_sub(start));
-            let sum = sum.ok_or("a value of it is of another field's terms")?;
+            let sum = sum.ok_or("one of its values is a term of another field")?;
             *sum = sum.wrapping_add(digest(rank_of(rank), FREQUENCY_MAX.min(frequency)));
         }
         if !(start..).zip(sums).all(|(place, sum)| self.terms.agree(place, sum)) {
-            return Err("its keywords are not those of the document vectors");
+            return Err("its keywords differ from the document vectors");
         }
         Ok(())
     }
@@ -147,11 +147,11 @@ fn ends(column: &Column<'_>, kind: ValueKind) -> Verdict {
     if kind == ValueKind::Text {
         let tokens: u64 = column.iter().map(|(_, length)| length).sum();
         let is_right = tokens == column.statistics().tokens && has(column.max()) && !has(0);
-        return if is_right { Ok(()) } else { Err("its lengths are not those that it says") };
+        return if is_right { Ok(()) } else { Err("its lengths differ from its summary") };
     }
     if !has(column.min()) || !has(column.max()) {
-        return Err("it does not have its least or its highest value");
+        return Err("its least or highest value does not occur");
     }
     let is_boolean = kind == ValueKind::Boolean;
-    if is_boolean && column.max() > 1 { Err("a value of it is neither yes nor no") } else { Ok(()) }
+    if is_boolean && column.max() > 1 { Err("one of its values is not a boolean") } else { Ok(()) }
 }

@@ -34,7 +34,7 @@ pub(super) fn check(part: &Part<'_>, found: &Found, checked: &mut Checked) -> Lo
     if let Err(finding) = reader.check_end(bytes) {
         checked.add(finding);
     } else if closed && reader.has_remains() {
-        checked.note("log record", at, "it is damaged: the index was closed when it was whole");
+        checked.note("log record", at, "it is damaged, but the index was closed in an orderly way");
     }
     end
 }
@@ -48,7 +48,7 @@ pub(crate) fn check_record(record: &Record) -> Result<(), &'static str> {
         RecordKind::Cancel | RecordKind::Skip => header.operations == 0,
     };
     if !operations || !record.is_whole() {
-        return Err("its operations do not fill it");
+        return Err("its operations do not fill its length");
     }
     let texts = record.operations().all(|LoggedOperation { key, text, .. }| {
         let is_text = |bytes| std::str::from_utf8(bytes).is_ok();

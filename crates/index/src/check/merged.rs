@@ -125,7 +125,7 @@ impl Walk<'_> {
     fn take(&mut self, first: u32, lines: u32) -> Verdict {
         for line in &mut self.taken[first as usize..first as usize + lines as usize] {
             if std::mem::replace(line, true) {
-                return Err("it leads to a line that something else has");
+                return Err("it leads to a line that is in other use");
             }
         }
         Ok(())
@@ -150,7 +150,7 @@ impl Walk<'_> {
             self.checked.counts.bytes += lines as u64 * RECORD_BYTES;
         }
         if !is_key_of(key, &long) {
-            return Err("its key is of no term, or a long term's bytes are others");
+            return Err("its key is not valid, or its long term has other bytes");
         }
         let term = Term { key, bytes: &long };
         if self.merged.bucket(term.key.hash()) != bucket {
@@ -158,7 +158,7 @@ impl Walk<'_> {
         }
         let known = (key.low, key.high, long);
         if chain.contains(&known) {
-            return Err("its term has another record before it");
+            return Err("its term has two records");
         }
         chain.push(known);
         Ok(())
@@ -186,7 +186,7 @@ impl Walk<'_> {
             let index = nodes.index_of(link.place()).ok_or("a link from it leads to no node")?;
             let node = nodes.get(index);
             if node.segment != segment.id || !node.is_of(key) || node.record != line {
-                return Err("a link from it leads to another term's node, or to a damaged one");
+                return Err("a link from it leads to another term's node or to a damaged node");
             }
             reached[index] = true;
             link = node.link;

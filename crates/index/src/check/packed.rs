@@ -59,10 +59,10 @@ impl Lists<'_> {
     fn packed_term(&mut self, list: Led, postings: &mut u64) -> Verdict {
         let entry = list.entry;
         if (entry.alone != 0) != (entry.postings == 1 && self.counts.is_some()) {
-            return Err("one says where its only posting is, or does not, as is not done there");
+            return Err("a term with one posting is stored in the wrong form");
         }
         match entry.postings {
-            0 => Err("one has no postings"),
+            0 => Err("a term has no postings"),
             1 => {
                 self.posting(entry.payload, postings)?;
                 self.alone(list)
@@ -78,7 +78,7 @@ impl Lists<'_> {
             return Err("its postings leave the segment's packed lists");
         };
         if (at as u64) < self.taken {
-            return Err("its postings lie where those of another term do");
+            return Err("its postings overlap another term's");
         }
         self.taken = at as u64 + 1;
         let region = self.part.region;
@@ -96,11 +96,11 @@ impl Lists<'_> {
             let positions = list.positions(region, unpacked.positions_at);
             next = self.block(number, words, next, positions, postings)?;
             if lasts.get(block).is_some_and(|last| rank(last.load(Relaxed)) + 1 != next) {
-                return Err("its skip data are not those of its postings");
+                return Err("its skip data do not match its postings");
             }
             let expected = maxima_of(spirit_kernel::run_of(words), lengths, base);
             if maxima.get(block).is_some_and(|word| word.load(Relaxed) != expected.word()) {
-                return Err("its block maxima are not those of its postings");
+                return Err("its block maxima do not match its postings");
             }
         }
         Ok(())
@@ -154,14 +154,14 @@ impl Lists<'_> {
         let (tokens, mut next, mut count) = (self.rows.tokens(row), 0, 0);
         for position in positions {
             if position < next || position >= tokens {
-                return Err("its positions do not ascend, or are in no token of its document");
+                return Err("its positions do not ascend, or exceed its document");
             }
             (next, count) = (position + 1, count + 1);
         }
         if count < frequency(posting)
             || (frequency(posting) < FREQUENCY_MAX && count != frequency(posting))
         {
-            return Err("it has not as many positions as its postings say");
+            return Err("its positions are not as many as its postings say");
         }
         if let Some(number) = number {
             let sum = &mut counts[number][row as usize];

@@ -35,7 +35,7 @@ pub(super) fn check(
         rows::check_counts(part, segment, lengths, &counts, checked);
     }
     if postings != segment.entry.posting_count {
-        let why = "there are not as many postings of documents as the segment's slot says";
+        let why = "the number of postings is not what the segment's slot says";
         checked.note("posting lists", lists.start, why);
     }
 }
@@ -101,13 +101,13 @@ impl<'a> Lists<'a> {
             if let Err(why) = verdict {
                 checked.note("node", at, why);
             } else if !agrees {
-                checked.note("node", at, "its postings are not those of the document vectors");
+                checked.note("node", at, "its postings differ from the document vectors");
             }
             checked.counts.postings += node.postings as u64;
         }
         if !vectors.is_empty() {
             let at = self.segment.sections.get(Kind::Nodes).start;
-            checked.note("nodes", at, "a term of the document vectors has none");
+            checked.note("nodes", at, "a term of the document vectors has no node");
         }
         postings
     }
@@ -125,10 +125,10 @@ impl<'a> Lists<'a> {
         self.sum = 0;
         let before = self.ordinal.replace(node.ordinal);
         if node.segment != self.segment.id {
-            return Err("it is of another segment");
+            return Err("it belongs to another segment");
         }
         if before == Some(node.ordinal) || node.ordinal as u64 >= self.segment.entry.terms {
-            return Err("another has its ordinal, or no term has");
+            return Err("its ordinal is another node's, or no term's");
         }
         match node.postings {
             0 => Err("it has no postings"),
@@ -144,10 +144,10 @@ impl<'a> Lists<'a> {
             return Err("its postings leave the segment's posting arrays");
         }
         if (first as u64) <= self.taken && self.taken > 0 {
-            return Err("its postings lie where those of the term before do");
+            return Err("its postings overlap those of the term before");
         }
         if self.words[first as usize - 1].load(Relaxed) != node.ordinal {
-            return Err("its postings are another term's");
+            return Err("its postings belong to another term");
         }
         let list = &self.words[first as usize..first as usize + len as usize];
         self.taken = list_end(first as u64, len, bitmap_rows);
@@ -175,7 +175,7 @@ impl<'a> Lists<'a> {
         if right && words.len() as u64 == blocks {
             Ok(())
         } else {
-            Err("its block maxima are not those of its postings")
+            Err("its block maxima do not match its postings")
         }
     }
 
@@ -183,7 +183,7 @@ impl<'a> Lists<'a> {
     pub(super) fn posting(&mut self, word: u32, postings: &mut u64) -> Result<u32, &'static str> {
         let row = local(word);
         if row >= self.rows.len() || frequency(word) == 0 {
-            return Err("a posting of its is of no row, or says that the term does not occur");
+            return Err("a posting has an unknown row or a frequency of 0");
         }
         if self.rows.is_document(row) {
             *postings += 1;
@@ -206,7 +206,7 @@ impl<'a> Lists<'a> {
         if set == node.postings && list.iter().all(has) {
             Ok(())
         } else {
-            Err("its bitmap is not that of its postings")
+            Err("its bitmap does not match its postings")
         }
     }
 }

@@ -160,7 +160,7 @@ pub(super) fn check(
     }
     let said = (segment.entry.tokens, segment.entry.vector_units);
     if (walk.tokens, walk.units) != said {
-        let why = "they have not as many tokens, or units of vectors, as their segment's slot says";
+        let why = "their tokens or units of vectors are not as many as the segment's slot says";
         checked.note("rows", walk.rows.start, why);
     }
     Vectors(walk.sums)
@@ -280,7 +280,7 @@ impl<'a> Walk<'a> {
 
     fn check_kept(&self, checked: &mut Checked) {
         if self.kept != Statistics::from_word(self.segment.entry.kept) {
-            let why = "they have not as many kept tokens, or documents with any, as their segment's slot says";
+            let why = "their kept tokens, or documents with any, are not as many as the segment's slot says";
             checked.note("rows", self.rows.start, why);
         }
     }
@@ -301,7 +301,7 @@ impl<'a> Walk<'a> {
         for (array, count) in self.lengths.arrays().iter().zip(&self.counts).skip(1) {
             let said = length_in(array, local).unwrap_or(0);
             if said != saturated(self.rows.counted(local, said, *count)) {
-                return Err("its length in a field is not that of its document");
+                return Err("its length in a field differs from its document's");
             }
         }
         Ok(())
@@ -311,7 +311,7 @@ impl<'a> Walk<'a> {
     fn length(&mut self, local: u32, kept: u32) -> Verdict {
         self.kept += Statistics::of(kept);
         let right = self.rows.length(local) == Some(saturated(kept));
-        if right { Ok(()) } else { Err("its length is not that of its document") }
+        if right { Ok(()) } else { Err("its length differs from its document's") }
     }
 
     /// Checks a key. Returns the units that it takes.
@@ -358,7 +358,7 @@ impl<'a> Walk<'a> {
         }
         let start = self.rows.table.words(local).vector() as usize;
         if start < self.unit || start > self.rows.units.len() {
-            return Err("its document vector lies where it cannot");
+            return Err("its document vector is misplaced");
         }
         self.unit = start;
         Ok(0)
@@ -370,7 +370,7 @@ impl<'a> Walk<'a> {
         let Some(sums) = &mut self.sums else { return self.no_vector(local) };
         let start = row.vector() as usize;
         if start < self.unit || start > self.rows.units.len() {
-            return Err("its document vector lies where it cannot");
+            return Err("its document vector is misplaced");
         }
         self.unit = start;
         self.ordinals.clear();
@@ -378,14 +378,14 @@ impl<'a> Walk<'a> {
         // Each entry takes at least one of the tokens that are left, so that the loop ends.
         while left > 0 {
             let (entry, units) = vector::take(&self.rows.units[self.unit..])
-                .ok_or("its document vector leaves the segment's")?;
+                .ok_or("its document vector leaves the segment's vectors")?;
             self.unit += units;
             if entry.units() != units as u64 {
-                return Err("its document vector has a gap of one position or of none");
+                return Err("its document vector has a gap of 0 or 1 positions");
             }
             left = left
                 .checked_sub(entry.positions())
-                .ok_or("its document vector has a gap that leaves the document")?;
+                .ok_or("its document vector has a gap beyond the document's end")?;
             let Entry::Term(ordinal) = entry else { continue };
             if ordinal as usize >= sums.len() {
                 return Err("its document vector leads to no term");
@@ -407,7 +407,7 @@ impl<'a> Walk<'a> {
         if row.key() != RowKey::default() {
             Err("its key cannot be read")
         } else if row.death() == 0 || self.rows.tokens(local) != 0 || vector != 0 {
-            Err("it is no document's, and is not dead from its birth")
+            Err("it has no document, and is not dead from its start")
         } else {
             Ok(())
         }
@@ -432,11 +432,15 @@ pub(super) fn check_deaths(
             let death = rows.row(local).death();
             dead += u64::from(death != 0);
             if death < STAMP_MAX && segment.entry.base_row + death as u64 > row_end {
-                checked.note("row", rows.place(local), "it died by an operation that never was");
+                checked.note(
+                    "row",
+                    rows.place(local),
+                    "it died by an operation that does not exist",
+                );
             }
         }
         if dead > 0 && segment.dead == Some(0) && !end.kills {
-            checked.note("rows", rows.start, "some are dead, and the segment's slot says none is");
+            checked.note("rows", rows.start, "some are dead, and the segment's slot counts none");
         }
     }
 }

@@ -116,7 +116,7 @@ fn check_blocks(part: &Part<'_>, at: u64, entry: &Entry) -> Result<(), Corrupt> 
 fn check_table(segment: &Segment, checked: &mut Checked) {
     let at = segment.entry.long_start;
     if segment.entry.sections != SECTIONS as u64 {
-        checked.note("section table", at, "it has not as many entries as this version writes");
+        checked.note("section table", at, "its entries are not as many as this version writes");
     }
     let table_bytes = segment.sections.words().len() as u64 * 8;
     let of = |kind| segment.sections.get(kind);
@@ -137,7 +137,7 @@ fn check_order(at: u64, entry: &Entry, before: Option<Entry>, checked: &mut Chec
         || entry.sequence_end < before.sequence_end
         || entry.log_from < before.log_from;
     if falls {
-        checked.note("segment slot", at, "it says less than that of the segment before");
+        checked.note("segment slot", at, "its numbers are below those of the segment before");
     }
 }
 

@@ -56,13 +56,13 @@ fn check_order(
     let mut expected = live.iter().map(|(position, _)| *position).next();
     for (position, _) in live {
         if Some(*position) != expected {
-            let why = "a segment between others is missing before it";
+            let why = "the segment before it is missing";
             checked.note("segment slots", slots.place(*position), why);
         }
         expected = position.checked_add(1);
     }
     if live.last().is_some_and(|(last, _)| *last != newest) {
-        let why = "a newer segment went before the oldest";
+        let why = "a newer segment was dropped before the oldest";
         checked.note("segment slots", slots.place(newest), why);
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn check_blocks(part: &Part<'_>, segments: &[Segment], checked: &mut 
         let Entry { id, long_start, long_bytes, short_start, short_bytes, .. } = segment.entry;
         let mut restore = |ring: &mut Ring, start, bytes| {
             if bytes > part.layout.bytes || !ring.restore(start, bytes, id) {
-                let why = "it leaves its partition, or overlaps another's";
+                let why = "it leaves its partition, or overlaps another block";
                 checked.note("block of a segment", start, why);
             }
         };

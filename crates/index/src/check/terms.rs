@@ -27,7 +27,7 @@ pub(super) fn check_keys(part: &Part<'_>, segment: &Segment, checked: &mut Check
         matches!(rows.row(*local).key().kind(), KeyKind::Inline { .. } | KeyKind::Stored { .. })
     };
     if (0..rows.len()).filter(is_explicit).count() != words.len() {
-        let why = "there is not one for each row with an explicit key";
+        let why = "they are not as many as rows with an explicit key";
         checked.note("key hashes", section.start, why);
     }
 }
@@ -42,9 +42,9 @@ pub(super) fn check_terms(part: &Part<'_>, segment: &Segment, checked: &mut Chec
         let (at, found, node) = (terms.key_place(index), terms.key(index), terms.nodes.get(index));
         let order = Some((terms.hash(index), node.ordinal));
         if !node.is_of(found.key) {
-            checked.note("term key", at, "the term's node is of another term, or is damaged");
+            checked.note("term key", at, "the term's node belongs to another term, or is damaged");
         } else if !is_term(&terms, found, long_bytes) {
-            checked.note("term key", at, "it is of no term");
+            checked.note("term key", at, "it belongs to no term");
         } else if found.key.hash() & 0xFFFF_FFFF != terms.hash(index) {
             checked.note("term hash", at, "the term's key has another hash");
         }
@@ -68,7 +68,7 @@ fn check_hashes(
             checked.note("key hash", at, "it is not above the one before");
         }
         if hash_of(word as u32).is_none_or(|hash| hash & 0xFFFF_FFFF != word >> 32) {
-            checked.note("key hash", at, "what it leads to has another hash");
+            checked.note("key hash", at, "its row's key has another hash");
         }
         before = Some(word);
     }

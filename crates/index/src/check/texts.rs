@@ -19,7 +19,7 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     for at in 0..index.blocks() {
         let entry = index.entry(at);
         if entry.start as u64 != walk.end || entry.first != walk.next {
-            let why = "an entry does not go on where the one before ends";
+            let why = "an entry does not begin where the one before ends";
             checked.note("text index", index.entry_at(at), why);
         }
         walk.end = entry.end();
@@ -36,7 +36,7 @@ pub(super) fn check(part: &Part<'_>, segment: &Segment, checked: &mut Checked) {
     let all = walk.next as u64 == segment.entry.rows && walk.end * 8 == index.texts().1;
     if !all || walk.bytes != segment.entry.text_bytes {
         let at = index.texts().0;
-        checked.note("texts", at, "they are not as many, or as long, as their segment's slot says");
+        checked.note("texts", at, "their number or length is not what the segment's slot says");
     }
     checked.counts.text_bytes += walk.bytes;
 }
@@ -63,7 +63,7 @@ impl Walk<'_> {
             let local = self.next.saturating_add(index);
             let no_document = local >= self.rows.len() || !self.rows.is_document(local);
             if no_document && block.length(index) > 0 {
-                verdict = Err("it has the text of a row that is no document's");
+                verdict = Err("it has the text of a row without a document");
             }
             let held = block.held(index);
             self.bytes += held as u64;

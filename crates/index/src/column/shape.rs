@@ -26,13 +26,13 @@ pub fn check(region: &Region, at: u64, bytes: u64, rows: u64) -> Result<(), Prob
     let entries = entries.get(..count as usize * ENTRY_WORDS as usize);
     let entries = entries.ok_or((at, "their directory leaves the segment"))?;
     if said as u64 != rows || count == 0 {
-        return Err((at, "they are of another number of rows, or none"));
+        return Err((at, "their number of rows is 0, or not the segment's"));
     }
     let mut end = HEAD_WORDS + entries.len() as u64;
     let mut field = None;
     for (index, words) in (0..).zip(entries.chunks(ENTRY_WORDS as usize)) {
         let place = at + (HEAD_WORDS + index * ENTRY_WORDS) * WORD;
-        let entry = Entry::from_words(words).ok_or((place, "it is no column's entry"))?;
+        let entry = Entry::from_words(words).ok_or((place, "it is not the entry of a column"))?;
         if field >= Some(entry.field) {
             return Err((place, "its field is not above the one before"));
         }
@@ -40,7 +40,7 @@ pub fn check(region: &Region, at: u64, bytes: u64, rows: u64) -> Result<(), Prob
         (field, end) = (Some(entry.field), entry.end(said));
     }
     let whole = end * WORD == bytes;
-    if whole { Ok(()) } else { Err((at, "they have another size than their directory says")) }
+    if whole { Ok(()) } else { Err((at, "their size differs from their directory")) }
 }
 
 /// True if a column can have lengths of texts: unshifted numbers of 8 or 16 bits, one a row.
@@ -52,20 +52,20 @@ fn is_of_lengths(entry: &Entry) -> bool {
 /// Checks that a column with the place `first` is possible in a segment of `rows` rows.
 fn column(entry: &Entry, rows: u32, first: u64) -> Result<(), &'static str> {
     if entry.kind == ValueKind::Text && !is_of_lengths(entry) {
-        return Err("it cannot be one of lengths");
+        return Err("a column of lengths cannot have this form");
     }
     if entry.first as u64 != first {
-        return Err("its place is not behind the one before");
+        return Err("it does not begin behind the column before");
     }
     if entry.rows == 0 || entry.rows > rows || entry.values < entry.rows {
         return Err("it has more rows than its segment, or fewer values than rows");
     }
     if entry.values > entry.rows && !entry.is_listed {
-        return Err("it has several values in a row, which are not listed");
+        return Err("it has several values a row, and no list of them");
     }
     let span = entry.max.checked_sub(entry.min);
     if !span.is_some_and(|span| holds(entry.width, span)) {
-        return Err("its values have no room for its highest");
+        return Err("its values are too narrow for its highest value");
     }
     Ok(())
 }

@@ -232,6 +232,6 @@ impl ColumnWriter<'_> {
     /// Writes a value, in sortable form, of the row with this index.
     pub(crate) fn put(&mut self, index: u32, value: RowValue) {
         let column = self.columns[value.field.0 as usize].as_mut();
-        column.expect("values come as they were planned").put(index, value.bits);
+        column.expect("every value was planned").put(index, value.bits);
     }
 }

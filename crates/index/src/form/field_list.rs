@@ -140,7 +140,7 @@ pub fn check(region: &Region, generation_min: u64) -> Vec<Corrupt> {
     for slot in [0, 1] {
         match read_slot(region, slot) {
             Slot::Whole(list) if list.generation % 2 != slot => {
-                note(slot, "it is the other slot's")
+                note(slot, "it belongs to the other slot")
             }
             Slot::Whole(list) if list.generation + 1 < generation => {
                 note(slot, "it is older than it can be");
@@ -148,9 +148,9 @@ pub fn check(region: &Region, generation_min: u64) -> Vec<Corrupt> {
             Slot::Whole(_) => {}
             // The first list is in the second slot.
             Slot::Empty if generation < 2 - slot => {}
-            Slot::Empty => note(slot, "it is not there"),
+            Slot::Empty => note(slot, "it is missing"),
             Slot::Torn => {
-                note(slot, "it was torn while it was written, or is damaged; the other counts");
+                note(slot, "it was torn during a write, or is damaged; the other slot is used");
             }
         }
     }

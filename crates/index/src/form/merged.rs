@@ -1,5 +1,5 @@
-//! The merged segment: the dictionary in the second tier, from a term to its newest node (paper
-//! §4.9).
+//! The merged dictionary, in the second tier: from a term to its newest node (paper §4.9, where it
+//! is the merged segment).
 //!
 //! | partition | |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | 4 | line of a long term's bytes (low half), checksum of key and line (high half) |
 //!
 //! Every change is one word. A record enters its chain behind those of lower hashes, and leaves it
-//! by the word before it. A merged segment moves the head. So no tombstones are needed.
+//! by the word before it. A merge moves the head. So no tombstones are needed.
 //!
 //! A word that leads to a record has its line plus one in the low half, or 0 for none. The high
 //! half is a checksum of that. A word of zeros was never stored: it does not pass for one that
@@ -105,8 +105,8 @@ pub(crate) fn check_count(
     let corrupt =
         |why| Err(Corrupt { what: "count of buckets", at: layout.bucket_count.start(), why });
     match bucket_bits(region, layout) {
-        Err(()) => corrupt("its check is wrong, or the tier has no such array"),
-        Ok(None) if is_needed => corrupt("it is 0, and segments are merged"),
+        Err(()) => corrupt("its check is wrong, or it exceeds the tier"),
+        Ok(None) if is_needed => corrupt("it is 0, though segments are merged"),
         Ok(_) => Ok(()),
     }
 }
@@ -379,7 +379,7 @@ impl<'a> Merged<'a> {
         let node = Node::read(self.region, link.place())
             .filter(|node| node.segment.position() == link.position() && node.is_of(key));
         let Some(node) = node else {
-            self.note(link.place(), "a link leads here, where no node of its term is");
+            self.note(link.place(), "a link leads here, where its term has no node");
             return None;
         };
         // Chains go back in time. One that does not was damaged, and may be a ring.

@@ -53,7 +53,7 @@ impl<'a> NamedNodes<'a> {
         let written = self.write_stored(number, node, out);
         if written.is_none() {
             let at = self.starts[0] + number as u64 * NODE_BYTES;
-            let why = "its term is not what was stored";
+            let why = "its term differs from what was stored";
             damage::note(self.region, Corrupt { what: "node", at, why });
         }
         written

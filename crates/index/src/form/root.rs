@@ -258,7 +258,7 @@ pub fn parse(words: &[u64; WORDS], at: u64) -> Result<Root, RootError> {
     }
     let root = Root::from_fields(&words[2..WORDS - 1]);
     if !root.is_possible() {
-        let why = "it says what no root can say";
+        let why = "its values are not valid";
         return Err(RootError::Corrupt(Corrupt { what: "root", at, why }));
     }
     Ok(root)
@@ -273,13 +273,13 @@ pub fn check(region: &Region) -> Vec<Corrupt> {
     let newest = read(region).map_or(0, |root| root.generation);
     for slot in [0, 1] {
         match read_slot(region, slot) {
-            Ok(root) if root.generation % 2 != slot => note(slot, "it is the other slot's"),
+            Ok(root) if root.generation % 2 != slot => note(slot, "it belongs to the other slot"),
             Ok(root) if root.generation + 1 < newest => note(slot, "it is older than it can be"),
             Ok(_) => {}
             // The second slot is empty until the index is opened again, or closed.
             Err(_) if newest == 0 && slot == 1 && is_empty(region, slot) => {}
             Err(_) => {
-                note(slot, "it was torn while it was written, or is damaged; the other counts")
+                note(slot, "it was torn during a write, or is damaged; the other slot is used")
             }
         }
     }

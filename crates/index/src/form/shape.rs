@@ -59,7 +59,7 @@ pub fn check(
         // An empty section may lie behind its block, but must lie in the region: readers look at it
         // like any other.
         if section.start > region.bytes() {
-            return Err(corrupt((section.start, "a section is not where one of its kind can be")));
+            return Err(corrupt((section.start, "a section is misplaced")));
         }
         place(entry, kind, section).map_err(corrupt)?;
     }
@@ -163,7 +163,7 @@ pub fn check_numbers(geometry: &Geometry, entry: &SlotEntry) -> Result<(), Corru
         entry.numbers_end,
     ];
     if grown.into_iter().any(|number| number > NUMBERS_MAX) || entry.row_end > ROWS_MAX {
-        return corrupt("a number in it is larger than any can be");
+        return corrupt("a number in it exceeds its limit");
     }
     if !entry.log_from.is_multiple_of(8) {
         return corrupt("it says that the log begins within a word");
@@ -172,17 +172,17 @@ pub fn check_numbers(geometry: &Geometry, entry: &SlotEntry) -> Result<(), Corru
         return corrupt("it has more rows or terms than a segment can have");
     }
     if entry.base_row.checked_add(entry.rows) != Some(entry.row_end) {
-        return corrupt("its rows are not those between its first and its last");
+        return corrupt("its number of rows differs from its first and last row");
     }
     if Statistics::from_word(entry.kept).documents > entry.rows {
         return corrupt("more documents have tokens than there are rows");
     }
     let blocks = [entry.long_start, entry.long_bytes, entry.short_start, entry.short_bytes];
     if !blocks.into_iter().all(|at| at.is_multiple_of(PAGE)) {
-        return corrupt("its blocks are no whole pages");
+        return corrupt("its blocks are not whole pages");
     }
     if entry.bitmap_rows != 0 && entry.bitmap_rows != entry.rows {
-        return corrupt("its bitmaps have another number of rows");
+        return corrupt("its bitmaps' number of rows is not the segment's");
     }
     Ok(())
 }
@@ -195,7 +195,7 @@ fn place(entry: &SlotEntry, kind: Kind, section: Section) -> Result<(), Problem>
     let inside = section.start >= start
         && section.start.checked_add(section.bytes).is_some_and(|end| end - start <= bytes);
     if section.bytes > 0 && !(inside && section.start.is_multiple_of(LINE_BYTES)) {
-        return Err((section.start, "a section is not where one of its kind can be"));
+        return Err((section.start, "a section is misplaced"));
     }
     Ok(())
 }
@@ -258,7 +258,7 @@ fn term_order(region: &Region, sections: &Sections) -> Result<(), Problem> {
     let starts = starts.map(|kind| sections.get(kind).start);
     let at = sections.get(Kind::TermOrder).start;
     let right = head(region, at) == head_of(terms, Leads::Nodes(starts));
-    if right { Ok(()) } else { Err((at, "the order of terms is not that of the segment's")) }
+    if right { Ok(()) } else { Err((at, "the order of terms belongs to other terms")) }
 }
 
 /// Checks the head of packed terms against the section table.
@@ -266,7 +266,7 @@ fn packed_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> Resu
     let Section { start, bytes, .. } = sections.get(Kind::PackedTerms);
     let found = PackedTerms::at(region, start, SegmentId(entry.id as u32));
     let right = found.filter(|found| found.bytes() == bytes && found.len() as u64 <= entry.terms);
-    right.map(|_| ()).ok_or((start, "the packed terms are not those of the segment's"))
+    right.map(|_| ()).ok_or((start, "the packed terms belong to another segment"))
 }
 
 /// Checks the head of the text index against the section table.
@@ -275,7 +275,7 @@ fn text_index(region: &Region, sections: &Sections) -> Result<(), Corrupt> {
     let found = TextIndex::at(region, index.start)?;
     let blocks = index.bytes / TEXT_ENTRY_BYTES - 1;
     if found.blocks() as u64 != blocks || found.texts() != (texts.start, texts.bytes) {
-        let why = "it is not that of the segment's texts";
+        let why = "it belongs to other texts";
         return Err(Corrupt { what: "text index", at: index.start, why });
     }
     Ok(())
@@ -325,9 +325,9 @@ fn packed_rows(
         }
         let head = PackedRow::at(region, at, 0).map(PackedRow::head);
         let right = head.filter(|head| head.is_right() && head.deaths == deaths.start + first * 4);
-        let Some(head) = right else { return Err((at, "packed rows have a head that cannot be")) };
+        let Some(head) = right else { return Err((at, "packed rows have an invalid head")) };
         at += head.chunk_words(left.min(1 << geometry.row_shift) as u32) * 8;
     }
     let right = at == rows.start + rows.bytes;
-    if right { Ok(()) } else { Err((at, "packed rows end elsewhere than their section")) }
+    if right { Ok(()) } else { Err((at, "packed rows do not end where their section does")) }
 }

@@ -163,7 +163,8 @@ impl<'a> TextIndex<'a> {
             }
             scratch.of = Some(of);
         }
-        Unpacked::of(&scratch.raw).ok_or_else(|| corrupt("its texts are not as long as it says"))
+        Unpacked::of(&scratch.raw)
+            .ok_or_else(|| corrupt("its texts do not have the length that it says"))
     }
 
     fn read(&self, at: u64, bytes: u64, out: &mut Vec<u8>) -> bool {

@@ -14,8 +14,6 @@
 //! not needed once the segment is registered in the dictionary. So it lies in the short-term
 //! partition and is freed earlier.)
 
-use std::fmt;
-
 use spirit_mem::{Dram, FilePart, Line, REGION_ALIGN, Region, ReserveError, Residency, Span};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
@@ -113,7 +111,7 @@ impl Settings {
         let mut sizes = (16..).map(|extents| self.extent_bytes(extent_shift) * extents);
         Ok(sizes
             .find(|dram_bytes| holds(*dram_bytes))
-            .expect("what a size adds is mostly long-term"))
+            .expect("a larger size adds mostly long-term bytes"))
     }
 }
 
@@ -124,7 +122,6 @@ fn slots_for(extent_bytes: u64) -> u64 {
 
 /// The reason why settings cannot be met.
 #[derive(Debug)]
-#[non_exhaustive]
 pub enum GeometryError {
     /// The segment size is out of range.
     SegmentBytes {
@@ -163,48 +160,6 @@ pub enum GeometryError {
     },
     /// The memory could not be reserved.
     Reserve(ReserveError),
-}
-
-impl fmt::Display for GeometryError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            GeometryError::SegmentBytes { asked } => write!(
-                f,
-                "a segment of {asked} bytes: choose {SEGMENT_BYTES_MIN} to {SEGMENT_BYTES_MAX} bytes"
-            ),
-            GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new } => {
-                let or_else = if *is_new { ", or smaller segments" } else { "" };
-                write!(
-                    f,
-                    "a DRAM heap of {dram_bytes} bytes is too small for segments of \
-                     {segment_bytes} bytes: give at least {dram_bytes_min} bytes{or_else}"
-                )
-            }
-            GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => write!(
-                f,
-                "a second tier of {nvm_bytes} bytes is too small for segments of \
-                 {segment_bytes} bytes and their log: give at least {nvm_bytes_min} bytes, or smaller segments"
-            ),
-            GeometryError::NvmTooLarge { nvm_bytes } => write!(
-                f,
-                "a second tier of {nvm_bytes} bytes an executor: at most {NVM_BYTES_MAX}; use more executors"
-            ),
-            GeometryError::HeapTooLarge { dram_bytes } => write!(
-                f,
-                "a DRAM heap of {dram_bytes} bytes an executor: at most {EXECUTOR_BYTES_MAX}; use more executors"
-            ),
-            GeometryError::Reserve(reason) => reason.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for GeometryError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            GeometryError::Reserve(reason) => reason.source(),
-            _ => None,
-        }
-    }
 }
 
 impl From<ReserveError> for GeometryError {

@@ -41,7 +41,7 @@ pub enum State {
     Engraved = 3,
     /// Readers use the copy in the second tier.
     Committed = 4,
-    /// Its lists are linked into the merged segment.
+    /// Readers use the copy, and its terms are in the merged dictionary.
     Merged = 5,
 }
 

@@ -196,7 +196,7 @@ impl<'a> Slots<'a> {
             Mark::Live(position, _) | Mark::Retired(position)
                 if position as u64 % self.count != index =>
             {
-                Err(corrupt("it is of another slot's segment"))
+                Err(corrupt("it belongs to another slot's segment"))
             }
             _ => Ok(mark),
         }
@@ -231,7 +231,7 @@ impl<'a> Slots<'a> {
         }
         let entry = Entry::from_words(&words);
         if entry.id >> 1 != position as u64 {
-            return Err(corrupt("it is of another segment"));
+            return Err(corrupt("it belongs to another segment"));
         }
         Ok(entry)
     }

@@ -112,11 +112,11 @@ impl<'a> LogReader<'a> {
         let corrupt = |why| Err(Corrupt { what: "log record", at, why });
         if self.read(self.position + self.gap(), u32::MAX).is_some() {
             return corrupt(
-                "it is of a later start than the root knows, or falls behind the one before",
+                "it has a later start number than the root, or repeats older operations",
             );
         }
         if self.is_lapped() {
-            return corrupt("it is of a later lap, and no segment says so");
+            return corrupt("it belongs to a later lap that no segment records");
         }
         let end = self.end.min(self.position.saturating_add(within));
         let follows = self.claims(self.position + 8, end).any(|position| {
@@ -126,7 +126,7 @@ impl<'a> LogReader<'a> {
                 position % self.space.bytes != 0 || self.read(position + bytes, u32::MAX).is_some()
             })
         });
-        if follows { corrupt("it is damaged: a later one is whole") } else { Ok(()) }
+        if follows { corrupt("it is damaged, but a later record is whole") } else { Ok(()) }
     }
 
     /// True if the log should contain the oldest record ever, but another lies in its place. Then

@@ -108,12 +108,12 @@ pub fn check(
     }
     let now = Seal::of(region, layout, log)?;
     if now.segments_end != sealed.segments_end {
-        let why = "the newest segment is another one than when the index was closed";
+        let why = "the newest segment is not the one at the index's closing";
         return corrupt("segment slots", layout.slots.start(), why);
     }
     if now.log_end != sealed.log_end {
         let (start, bytes) = layout.log;
-        let why = "the log ends elsewhere than when the index was closed";
+        let why = "the log's end is not the one at the index's closing";
         return corrupt("log record", start + now.log_end % bytes, why);
     }
     Ok(())

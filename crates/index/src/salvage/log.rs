@@ -61,7 +61,7 @@ impl Salvage<'_> {
         let end = record.position + record.bytes();
         kept.incarnation = record.incarnation;
         if !kept.is_next(space, record.position) {
-            let why = "it is damaged: later ones are whole";
+            let why = "it is damaged, but later records are whole";
             self.lose_log(space, kept.next..record.position, why, None);
             // The record that it cancels was lost.
             if header.kind == RecordKind::Cancel {
@@ -108,7 +108,7 @@ impl Salvage<'_> {
     fn note_end(&mut self, space: &LogSpace, closed: bool, incarnation: u32, kept: &Kept) {
         let reader = LogReader::new(self.region, *space, kept.next, incarnation);
         if closed && reader.has_remains() {
-            let why = "it is damaged: the index was closed when it was whole";
+            let why = "it is damaged, but the index was closed in an orderly way";
             let at = space.place(kept.next);
             self.lose(Corrupt { what: "log record", at, why }, None);
         }
@@ -125,14 +125,14 @@ impl Salvage<'_> {
         for record in records.by_ref() {
             let bytes = record.bytes() - HEADER_BYTES;
             if writer.end_with(from, bytes, 0).is_none() {
-                let why = "there is no room for it where the log begins anew";
+                let why = "the new log has no room for it";
                 self.lose_log(&space, record.position..record.position, why, None);
                 break;
             }
             writer.append(&self.door, self.region, record.header, record.operation_bytes());
         }
         for record in records {
-            let why = "there is no room for it where the log begins anew";
+            let why = "the new log has no room for it";
             let count = Some(u64::from(record.header.operations));
             self.lose_log(&space, record.position..record.position, why, count);
         }
@@ -186,7 +186,7 @@ impl Kept {
             return Some(why);
         }
         if !record.operations().all(|LoggedOperation { fields, .. }| admits(fields)) {
-            return Some("a document in it has fields that the list of fields has not");
+            return Some("a document in it has fields that are not in the list of fields");
         }
         let is_unended = match record.group_end() {
             Some(GroupEnd { number, offset: None }) => {
@@ -194,6 +194,6 @@ impl Kept {
             }
             _ => false,
         };
-        is_unended.then_some("it is part of a group whose end is not there")
+        is_unended.then_some("its group has no end")
     }
 }

@@ -21,8 +21,7 @@ use crate::ground::slot::{Entry, Mark, Slots};
 use crate::salvage::Salvage;
 
 /// The reason why segments older than a lost one are lost too: segments have no gaps.
-const OLDER: &str =
-    "the slot of a newer segment is damaged, so nothing says where this one belongs";
+const OLDER: &str = "the slot of a newer segment is damaged, so the place of this one is unknown";
 
 /// An output that discards all bytes.
 struct Nowhere;
@@ -65,7 +64,8 @@ impl<'a> Salvage<'a> {
                 self.mend_run(position, check_more);
             }
             if let Err(what) = self.prove(position, check_more) {
-                let entry = self.entry(position).expect("segments without are gone");
+                let entry =
+                    self.entry(position).expect("segments without a valid slot were removed");
                 self.lose(what, Some(self.documents_max(position, &entry)));
                 self.empty(position, &entry);
             }
@@ -201,9 +201,9 @@ impl<'a> Salvage<'a> {
         }
         let settings = self.geometry.settings;
         let source = Source::new(self.region, settings, None, true);
-        let source = source.expect("the geometry was made before").with_all_deaths();
+        let source = source.expect("the geometry was checked before").with_all_deaths();
         let mut nowhere = Nowhere;
-        let mut frames = FrameWriter::new(&mut nowhere).expect("nowhere takes everything");
+        let mut frames = FrameWriter::new(&mut nowhere).expect("a write to nowhere cannot fail");
         let mut point = source.point()?;
         source.read(&mut point)?;
         match source.copy_segment(position, &point, &Early::default(), &mut frames) {

@@ -31,7 +31,8 @@ impl Memory {
     }
 
     /// Waits until deaths stamped in the second tier are durable. Another thread may trim their
-    /// record as soon as their segment is engraved.
+    /// record as soon as their segment is engraved. With [`Barrier::Sync`](spirit_door::Barrier) it
+    /// does not wait: the fence of that segment makes them durable.
     pub fn fence_deaths(&self) {
         if let Some(nvm) = self.nvm() {
             nvm.door().fence(Site::StampFence, self.region());

@@ -69,7 +69,7 @@ fn marks(slots: Slots<'_>) -> Result<Marks, Corrupt> {
     // The oldest is retired first and the newest is marked last. So the live segments are
     // consecutive, up to the newest.
     if live.len() as u32 != end - oldest {
-        return corrupt("a segment between others is missing");
+        return corrupt("a segment between two others is missing");
     }
     // The newest segment marked as merged implies that all older ones are merged.
     let merged = live.iter().rev().find(|(_, state)| *state == State::Merged);

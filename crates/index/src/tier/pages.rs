@@ -145,7 +145,7 @@ impl Pages {
         let Section { start, bytes, check } = self.sections.get(Kind::PageChecks);
         let corrupt = |why| Err(Corrupt { what: "page checks", at: start, why });
         if bytes != check_bytes(self.count()) {
-            return corrupt("they are not as many as the segment has pages");
+            return corrupt("they are not as many as the segment's pages");
         }
         match check_of_words(region, Span::new(start, bytes / 8)) {
             Some(found) if found == check => Ok(()),
@@ -180,7 +180,7 @@ impl Pages {
         if words.is_some_and(|words| words.iter().all(are_stamps)) {
             return Ok(());
         }
-        Err(Corrupt { what: Kind::Deaths.name(), at: page, why: "some of them are zeros" })
+        Err(Corrupt { what: Kind::Deaths.name(), at: page, why: "some of them are 0" })
     }
 
     /// Compares the pages of a section with their checks, unless this process did so before.

@@ -23,12 +23,12 @@ const GROWTH: usize = 4;
 
 /// Memory for copies of entries, for a reader's queries. Pages that no query needs are not backed.
 #[derive(Default)]
-pub(crate) struct Lent(Zeroed<AtomicU32>);
+pub(crate) struct EntryCopies(Zeroed<AtomicU32>);
 
-impl Lent {
+impl EntryCopies {
     /// Reserves memory for [`ENTRIES`] entries.
-    pub(crate) fn new() -> Lent {
-        Lent(Zeroed::new(ENTRIES * ENTRY_WORDS))
+    pub(crate) fn new() -> EntryCopies {
+        EntryCopies(Zeroed::new(ENTRIES * ENTRY_WORDS))
     }
 
     /// Returns the entries' places.

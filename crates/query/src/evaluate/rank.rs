@@ -3,7 +3,6 @@
 //! A document's score is the sum of its clauses' scores ([`Weights`](crate::rank::Weights)). In
 //! registered segments these evaluators skip blocks whose upper bound does not beat the threshold.
 //!
-//!
 //! | file | query |
 //! |---|---|
 //! | [`term`] | one term |

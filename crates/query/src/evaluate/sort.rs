@@ -99,7 +99,7 @@ impl Evaluation<'_, Sorting<'_>> {
         if place.has_dead && place.segment.is_dead(local) {
             return;
         }
-        let extent = place.context.extent.as_ref().expect("a fresh segment");
+        let extent = place.context.extent.as_ref().expect("a fresh segment has an extent");
         let (mut first, mut other) = ([0; TERM_BYTES_MAX], [0; TERM_BYTES_MAX]);
         let mut first_len: Option<usize> = None;
         let values = place.segment.values(local);

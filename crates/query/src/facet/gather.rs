@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use spirit_index::ground::term::hash_bytes;
 use spirit_index::ground::values::ValueKind;
+use spirit_schema::Calendar;
 
 use super::digest::Digest;
 use super::distinct::Distinct;
@@ -163,7 +164,11 @@ impl DateInterval {
     fn start_of(self, time: i64) -> i64 {
         match self {
             DateInterval::Milliseconds(ms) => time.div_euclid(ms).saturating_mul(ms),
-            DateInterval::Calendar(calendar) => calendar.start_of(time),
+            DateInterval::Day => Calendar::Day.start_of(time),
+            DateInterval::Week => Calendar::Week.start_of(time),
+            DateInterval::Month => Calendar::Month.start_of(time),
+            DateInterval::Quarter => Calendar::Quarter.start_of(time),
+            DateInterval::Year => Calendar::Year.start_of(time),
         }
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 use spirit_index::ground::term::FieldId;
-use spirit_text::{Analyzer, Tokenizer};
+use spirit_text::Analyzer;
 
 use super::{Highlight, Highlighter, Snippet, near, snippet};
 use crate::clause::{Bool, Clause};
@@ -15,7 +15,7 @@ use crate::{fuzzy, pattern};
 
 fn highlighter(clause: &Clause, analyzer: Analyzer, how: Highlight) -> Highlighter {
     let query = Query::new_of(clause).unwrap();
-    Highlighter::new(&query, FieldId(0), Tokenizer::new(analyzer, 1 << 21), how)
+    Highlighter::new(&query, FieldId(0), analyzer, 1 << 21, how)
 }
 
 /// Returns a text with `[]` around its marks.
@@ -68,8 +68,8 @@ fn neighbours_without_a_gap_are_one_mark() {
 #[test]
 fn other_fields_are_not_marked() {
     let query = Query::new_of(&Clause::any([Clause::term("sea"), Clause::prefix("s")])).unwrap();
-    let tokenizer = Tokenizer::new(Analyzer::Simple, 100);
-    let mut other = Highlighter::new(&query, FieldId(1), tokenizer, Highlight::default());
+    let how = Highlight::default();
+    let mut other = Highlighter::new(&query, FieldId(1), Analyzer::Simple, 100, how);
     assert_eq!(other.marks("sea"), []);
 }
 
@@ -167,8 +167,8 @@ fn naive(clause: &Clause, words: &[String]) -> BTreeSet<usize> {
         Clause::Wildcard(word) => {
             those(&|term| pattern::tests::naive(&characters(&word.text), &characters(term)))
         }
-        Clause::Fuzzy(word, how) => {
-            those(&|term| fuzzy::tests::naive(&word.text, term, true) <= usize::from(how.distance))
+        Clause::Fuzzy { word, distance, .. } => {
+            those(&|term| fuzzy::tests::naive(&word.text, term, true) <= usize::from(*distance))
         }
         Clause::Phrase { words: phrase, slop, .. } => naive_phrase(phrase, *slop, words),
         Clause::PhrasePrefix { words: others, prefix, .. } => {

@@ -5,8 +5,8 @@ use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, Kind, NONE, Node, NodeId, Occur, Query, Siblings, TooLarge};
 use crate::target::Target;
 
-/// A text while it is parsed.
-pub(super) struct Run<'a> {
+/// The parse of one text, under way.
+pub(super) struct Parse<'a> {
     pub(super) parser: &'a mut Parser,
     pub(super) text: &'a str,
     pub(super) at: usize,
@@ -24,16 +24,16 @@ pub(super) struct Run<'a> {
 
 pub(super) type Parsed<T> = Result<T, Problem>;
 
-impl<'a> Run<'a> {
+impl<'a> Parse<'a> {
     pub(super) fn new(
         parser: &'a mut Parser,
         text: &'a str,
         query: &'a mut Query,
         warnings: Option<&'a mut Vec<ParseError>>,
-    ) -> Run<'a> {
+    ) -> Parse<'a> {
         query.clear();
         let field = Target::text(parser.schema.analyzer());
-        Run { parser, text, at: 0, depth: 0, closed: NONE, beside: NONE, field, query, warnings }
+        Parse { parser, text, at: 0, depth: 0, closed: NONE, beside: NONE, field, query, warnings }
     }
 
     pub(super) fn is_lenient(&self) -> bool {
@@ -105,8 +105,8 @@ impl<'a> Run<'a> {
     }
 
     /// Parses juxtaposed clauses.
-    fn clauses(&mut self) -> Parsed<WithPhrase> {
-        let mut beside = WithPhrase { list: Siblings::default(), has_signs: false };
+    fn clauses(&mut self) -> Parsed<Juxtaposed> {
+        let mut beside = Juxtaposed { list: Siblings::default(), has_signs: false };
         loop {
             match self.and() {
                 Ok(Some((node, sign))) => {
@@ -250,7 +250,7 @@ impl<'a> Run<'a> {
             .children(inside)
             .any(|child| self.query.nodes[child as usize].occur == Occur::Should)
         {
-            self.complain(at, Problem::Expected("clauses before `~` that need not all match"))?;
+            self.complain(at, Problem::Expected("optional clauses before `~`"))?;
             return Ok(inside);
         }
         self.query.nodes[inside as usize].kind = kind;
@@ -258,7 +258,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns one node for juxtaposed clauses. A lenient parser may have found none.
-    fn gather(&mut self, WithPhrase { list, has_signs }: WithPhrase) -> Parsed<NodeId> {
+    fn gather(&mut self, Juxtaposed { list, has_signs }: Juxtaposed) -> Parsed<NodeId> {
         if list.count == 0 {
             return self.leaf(Kind::Blank);
         }
@@ -270,8 +270,8 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Juxtaposed clauses.
-struct WithPhrase {
+/// Clauses that stand side by side, without an operator between them.
+struct Juxtaposed {
     list: Siblings,
     /// True if one of them has a sign.
     has_signs: bool,

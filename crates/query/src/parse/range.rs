@@ -1,6 +1,6 @@
 //! Ranges and sets of values: `[a TO b]`, `{a TO *]`, `>=a`, `IN [a b]`.
 
-use super::grammar::{Parsed, Run};
+use super::grammar::{Parse, Parsed};
 use super::value::{split_boost, unescaped};
 use crate::pattern::Edge;
 use crate::problem::Problem;
@@ -23,7 +23,7 @@ struct Ends {
     split: usize,
 }
 
-impl Run<'_> {
+impl Parse<'_> {
     /// Parses a range or a set, if one begins here.
     pub(super) fn range_or_set(&mut self, field: Target) -> Parsed<Option<NodeId>> {
         let rest = self.rest();

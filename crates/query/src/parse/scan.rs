@@ -1,9 +1,9 @@
 //! Scanning: the ends of words, numbers and signs in a query's text.
 
-use super::grammar::{Parsed, Run};
+use super::grammar::{Parse, Parsed};
 use crate::problem::Problem;
 
-impl<'a> Run<'a> {
+impl<'a> Parse<'a> {
     /// Takes the number after a mark, if the mark is next.
     pub(super) fn take_number(&mut self, mark: char) -> Parsed<Option<u32>> {
         let Some(behind) = self.rest().strip_prefix(mark) else { return Ok(None) };

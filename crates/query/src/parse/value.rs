@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use spirit_schema::TEXT;
 
 use super::Parser;
-use super::grammar::{Parsed, Run};
+use super::grammar::{Parse, Parsed};
 use super::scan::{begins_range, ends_escaped, ends_word, is_name, last_mark};
 use crate::fuzzy::Fuzzy;
 use crate::limits::DISTANCE_MAX;
@@ -29,7 +29,7 @@ enum Named {
     Field(Target),
 }
 
-impl<'a> Run<'a> {
+impl<'a> Parse<'a> {
     /// Parses the phrase that begins here.
     pub(super) fn phrase(&mut self, field: Target) -> Parsed<NodeId> {
         let start = self.at;
@@ -162,9 +162,13 @@ impl<'a> Run<'a> {
             || raw == "IN"
             || (raw != "*" && has_wildcard(raw, false));
         if is_other {
-            self.complain(behind, Problem::Expected(
-                "a key: there are no ranges, sets or patterns of keys, and a key that has their signs stands between `\"`",
-            ))?;
+            self.complain(
+                behind,
+                Problem::Expected(
+                    "one key: keys have no ranges, sets or patterns; put a key with their signs \
+                 between `\"`",
+                ),
+            )?;
         }
         Ok((raw, boost))
     }
@@ -229,10 +233,10 @@ impl<'a> Run<'a> {
             self.complain(start, Problem::Expected("a word before `^`"))?;
         }
         if let Some(mark) = last_mark(word, '^').filter(|mark| begins_number(&word[mark + 1..])) {
-            self.complain(start + mark + 1, Problem::Expected("a number from 0 on"))?;
+            self.complain(start + mark + 1, Problem::Expected("a number ≥ 0"))?;
         }
         if ends_escaped(word) {
-            self.complain(start + word.len() - 1, Problem::Expected("a character behind `\\`"))?;
+            self.complain(start + word.len() - 1, Problem::Expected("a character after `\\`"))?;
         }
         Ok((word, boost))
     }
@@ -359,7 +363,7 @@ impl<'a> Run<'a> {
         match boost.filter(|_| before.is_empty()) {
             Some(boost) => self.apply(node, boost),
             None => {
-                self.complain(start + 1, Problem::Expected("a number from 0 on"))?;
+                self.complain(start + 1, Problem::Expected("a number ≥ 0"))?;
                 Ok(node)
             }
         }

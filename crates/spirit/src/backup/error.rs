@@ -100,15 +100,15 @@ impl fmt::Display for BackupError {
             ),
             BackupError::Graceful { path } => write!(
                 f,
-                "{}: a graceful index keeps what it was given in memory until it is closed: close it first, or make it in \
-                 mode crash",
+                "{}: a graceful index keeps its documents in memory until it is closed; close it \
+                 first, or make it in mode crash",
                 path.display()
             ),
             BackupError::Restless { path, why } => {
-                write!(f, "{}: {why}: try again when less is going on", path.display())
+                write!(f, "{}: {why}; try again while the index is less busy", path.display())
             }
             BackupError::Exists { path } => {
-                write!(f, "{}: it is there already; choose another name, or remove it", path.display())
+                write!(f, "{}: exists already; choose another name, or remove it", path.display())
             }
             BackupError::Busy { path } => {
                 write!(f, "{}: another backup is being written to it", path.display())

@@ -27,12 +27,12 @@ pub(crate) struct Image {
 impl Image {
     /// Opens the file at `path`.
     pub(crate) fn open(path: &Path) -> Result<Image, OpenError> {
-        Self::of(HeapFile::open_read_only(path).map_err(OpenError::File)?)
+        Self::of(HeapFile::open_read_only(path).map_err(OpenError::from)?)
     }
 
     /// Opens the file at `path`; stores to its parts stay in this process.
     pub(crate) fn open_private(path: &Path) -> Result<Image, OpenError> {
-        Self::of(HeapFile::open_private(path).map_err(OpenError::File)?)
+        Self::of(HeapFile::open_private(path).map_err(OpenError::from)?)
     }
 
     fn of(file: HeapFile) -> Result<Image, OpenError> {
@@ -40,7 +40,7 @@ impl Image {
         let (root, region) = trust::find_root(&file, &mut options)?;
         // The order matters: a writer that comes after `has_writer` shows by another start number.
         let starts = root::starts(&region);
-        let in_use = file.has_writer().map_err(OpenError::File)?;
+        let in_use = file.has_writer().map_err(OpenError::from)?;
         Ok(Image { file, root, options, in_use, region, starts })
     }
 

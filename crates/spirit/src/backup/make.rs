@@ -11,13 +11,15 @@ use spirit_index::backup::frame::{FrameKind, FrameWriter, Sink};
 use spirit_index::backup::segment::CopyError;
 use spirit_index::backup::source::{Point, Source};
 use spirit_index::form::root::{self, Root};
-use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::corrupt::Corrupt as Damage;
 use spirit_index::ground::slot::Entry;
 use spirit_mem::Region;
 
 use crate::backup::error::BackupError;
 use crate::backup::image::{Image, is_logged};
 use crate::backup::new_file::NewFile;
+use crate::backup::report::Report;
+use crate::backup::{Backup, Progress};
 use crate::config::durability::Mode;
 use crate::config::error::OpenError;
 use crate::index::Index;
@@ -32,65 +34,31 @@ const POINTS_MAX: usize = 1000;
 /// The number of waits for a writer that is starting, and the length of one.
 const START_WAITS: (u32, Duration) = (100, Duration::from_millis(10));
 
-/// The progress of a backup, a verification, a restore or a salvage.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Bytes that are done.
-    pub done: u64,
-    /// Bytes in all, approximately.
-    pub total: u64,
-}
-
-/// The contents of a backup.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Backup {
-    /// The size of the file, in bytes.
-    pub bytes: u64,
-    /// The number of engraved segments.
-    pub segments: u64,
-    /// The number of rows in these segments.
-    pub rows: u64,
-    /// The number of dead rows in these segments, and of rows that never were documents.
-    pub dead_rows: u64,
-    /// The number of operations that no segment has. Opening the restored index replays them.
-    pub log_operations: u64,
-    /// The number of segments that retention dropped before they were copied.
-    pub segments_dropped: u64,
-    /// True if a process had the index open.
-    pub in_use: bool,
-}
-
-/// Writes a backup of the index in `directory` to the file `out`. The index may be open.
-///
-/// The backup holds every operation that was acknowledged before the call. It may hold operations
-/// that come while it begins. Each of those comes with all operations that were acknowledged before
-/// its own call. No operation waits for the backup. Segments that
-/// [retention](crate::OnFull::DropOldest) drops before they are copied are missing.
-///
-/// The file is made as `out.new`. It is renamed once all of it is on the disk. `out` must not
-/// exist.
-///
-/// # Errors
-/// If the index cannot be read, is damaged, or is in mode graceful and open. If the file cannot be
-/// written. No file is left then.
-pub fn backup(directory: impl AsRef<Path>, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
-    backup_watched(directory, out, &mut |_| {})
-}
-
-/// Writes a backup like [`backup`], and calls `progress` often.
-pub fn backup_watched(
-    directory: impl AsRef<Path>,
-    out: impl AsRef<Path>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Backup, BackupError> {
-    back_up(&directory.as_ref().join("heap"), out.as_ref(), How::default(), progress)
+impl Backup<'_> {
+    /// Writes a backup of the index in `directory` to this file. The index may be open.
+    ///
+    /// The backup holds every operation that was acknowledged before the call. It may hold
+    /// operations that come while it begins. Each of those comes with all operations that were
+    /// acknowledged before its own call. No operation waits for the backup. Segments that
+    /// [retention](crate::OnFull::DropOldest) drops before they are copied are missing, and counted
+    /// in [`Report::segments_dropped`].
+    ///
+    /// The file is made as `FILE.new`. It is renamed once all of it is on the disk. It must not
+    /// exist.
+    ///
+    /// # Errors
+    /// If the index cannot be read, is damaged, or is in mode graceful and open. If the file cannot
+    /// be written. No file is left then.
+    pub fn make(&mut self, directory: impl AsRef<Path>) -> Result<Report, BackupError> {
+        let heap = directory.as_ref().join("heap");
+        back_up(&heap, &self.path, How::default(), &mut self.progress)
+    }
 }
 
 impl Index {
-    /// Writes a backup of the index to the file `out`, like [`backup`]. Writes and queries go on
-    /// meanwhile.
-    pub fn backup(&self, out: impl AsRef<Path>) -> Result<Backup, BackupError> {
+    /// Writes a backup of the index to the file `out`, like [`Backup::make`]. Writes and queries go
+    /// on meanwhile.
+    pub fn backup(&self, out: impl AsRef<Path>) -> Result<Report, BackupError> {
         let store = self.written().and_then(|engine| engine.store.as_ref());
         let store = store.ok_or(BackupError::Volatile)?;
         back_up(&store.path(), out.as_ref(), How::default(), &mut |_| {})
@@ -111,7 +79,7 @@ fn back_up(
     out: &Path,
     how: How,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Backup, BackupError> {
+) -> Result<Report, BackupError> {
     let image = open(heap)?;
     let mut file = NewFile::create(out)?;
     let regions: Vec<Region> =
@@ -129,7 +97,7 @@ fn back_up(
             return Ok(copied);
         }
     }
-    let why = "it was opened again and again while it was copied";
+    let why = "the index was opened repeatedly while it was copied";
     Err(BackupError::Restless { path: heap.into(), why })
 }
 
@@ -160,7 +128,7 @@ fn open(heap: &Path) -> Result<Image, BackupError> {
 
 /// Checks the index again if its writer has gone meanwhile: that writer may have refused the index.
 fn check_writer_gone(image: &Image, root: &Root) -> Result<(), BackupError> {
-    if image.in_use && !image.file.has_writer().map_err(OpenError::File)? {
+    if image.in_use && !image.file.has_writer().map_err(OpenError::from)? {
         trust::check(&image.file, &image.options, root)?;
     }
     Ok(())
@@ -181,7 +149,7 @@ pub(crate) fn copy(
     how: How,
     file: &mut NewFile,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Backup, BackupError> {
+) -> Result<Report, BackupError> {
     let out = file.unfinished().to_owned();
     let failed = BackupError::file(&out, "write it");
     let mut copier = Copier::new(image, root, regions, how, &out)?;
@@ -190,7 +158,7 @@ pub(crate) fn copy(
     let words = root::words(root).map(u64::to_le_bytes);
     copier.write(&mut frames, FrameKind::Root, [0; 3], words.as_flattened())?;
     let points = copier.settle(&mut frames)?;
-    let mut copied = Backup { in_use: image.in_use, ..Backup::default() };
+    let mut copied = Report { in_use: image.in_use, ..Report::default() };
     let live: Vec<_> = copier.sources.iter().zip(&points).map(|(s, p)| s.live(p)).collect();
     let total = frames.place().at + live.iter().map(|(_, bytes)| bytes).sum::<u64>();
     let mut shown = 0;
@@ -214,8 +182,8 @@ pub(crate) fn copy(
     Ok(copied)
 }
 
-fn corrupt(executor: usize) -> impl Fn(Corrupt) -> BackupError {
-    move |what| OpenError::Corrupt { executor, what }.into()
+fn corrupt(executor: usize) -> impl Fn(Damage) -> BackupError {
+    move |what| OpenError::corrupt(executor)(what).into()
 }
 
 impl<'a> Copier<'a> {
@@ -226,13 +194,12 @@ impl<'a> Copier<'a> {
         how: How,
         out: &'a Path,
     ) -> Result<Copier<'a>, BackupError> {
-        let settings = root.settings().map_err(OpenError::Memory)?;
+        let settings = root.settings().map_err(OpenError::from)?;
         let log = is_logged(root).then_some((root.salt as u32, root.incarnation as u32));
         let (mut sources, mut early) = (Vec::new(), Vec::new());
         for (number, region) in regions.iter().enumerate() {
             let closed = root.state == CLOSED;
-            let mut source =
-                Source::new(region, settings, log, closed).map_err(OpenError::Memory)?;
+            let mut source = Source::new(region, settings, log, closed).map_err(OpenError::from)?;
             if let Some(rows) = how.far_rows {
                 source = source.with_far_rows(rows);
             }
@@ -274,7 +241,7 @@ impl<'a> Copier<'a> {
             }
             frames.cut(place).map_err(BackupError::file(self.out, "write it"))?;
         }
-        let why = "its segments are engraved faster than its log is read";
+        let why = "segments are engraved faster than the log is copied";
         Err(BackupError::Restless { path: self.image.path(), why })
     }
 
@@ -312,7 +279,7 @@ impl<'a> Copier<'a> {
         number: usize,
         point: &Point,
         frames: &mut FrameWriter<'_>,
-        copied: &mut Backup,
+        copied: &mut Report,
         step: &mut dyn FnMut(u64),
     ) -> Result<(), BackupError> {
         let (source, early) = (&self.sources[number], &self.early[number]);
@@ -459,7 +426,7 @@ mod tests {
         assert!(taken.len() > 2);
         for (number, (before, out)) in taken.iter().enumerate() {
             let directory = format!("restored{number}");
-            crate::backup::restore::restore(out, base.join(&directory)).unwrap();
+            Backup::at(out).restore(base.join(&directory)).unwrap();
             let restored = options(&directory).open().unwrap();
             let mut reader = restored.reader().unwrap();
             let keys = reader.search("all", Search::newest(10_000)).unwrap().keys().unwrap();

@@ -20,64 +20,42 @@ use spirit_mem::{Dram, HeapFile, Pins};
 
 use crate::backup::check::check_file;
 use crate::backup::error::BackupError;
-use crate::backup::make::Progress;
 use crate::backup::new_file::sync_directory_of;
+use crate::backup::report::Report;
 use crate::backup::verify::{open, read_all};
+use crate::backup::{Backup, Progress};
 use crate::config::error::OpenError;
 use crate::config::options::Options;
 use crate::storage::store::{make_directory, make_file, remove_unfinished};
 use crate::storage::trust;
 use crate::storage::trust::{CLOSED, OPEN};
 
-/// The contents of a restored index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Restored {
-    /// The number of engraved segments.
-    pub segments: u64,
-    /// The number of rows in these segments.
-    pub rows: u64,
-    /// The number of dead rows in these segments, and of rows that never were documents.
-    pub dead_rows: u64,
-    /// The number of operations that no segment has. Opening the index replays them.
-    pub log_operations: u64,
-}
-
-/// Makes an index in `directory` from the backup in the file `path`.
-///
-/// The directory is made if it does not exist. It must not hold an index. The restored index opens
-/// like one that was closed.
-///
-/// # Errors
-/// If the file is no backup or is damaged. If the directory holds an index. If there is not enough
-/// space. Nothing is left then.
-pub fn restore(
-    path: impl AsRef<Path>,
-    directory: impl AsRef<Path>,
-) -> Result<Restored, BackupError> {
-    restore_watched(path, directory, &mut |_| {})
-}
-
-/// Restores a backup like [`restore`], and calls `progress` often.
-pub fn restore_watched(
-    path: impl AsRef<Path>,
-    directory: impl AsRef<Path>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Restored, BackupError> {
-    let (path, directory) = (path.as_ref(), directory.as_ref());
-    check_absent(directory)?;
-    let mut input = open(path)?;
-    let mut reader =
-        FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
-    // Each byte is read twice: now, and when it is put in its place.
-    let mut twice = |done: Progress| progress(Progress { done: done.done, total: done.total * 2 });
-    let contents = read_all(path, &mut reader, &mut twice)?;
-    let place = NewIndex::create(directory)?;
-    let mut maker = Maker { path, new: &place.new, contents: &contents, progress };
-    maker.make(&mut reader)?;
-    let restored = maker.check()?;
-    place.finish()?;
-    Ok(restored)
+impl Backup<'_> {
+    /// Makes an index in `directory` from the backup, and checks it.
+    ///
+    /// The directory is made if it does not exist. It must not hold an index. The restored index
+    /// opens like one that was closed.
+    ///
+    /// # Errors
+    /// If the file is no backup or is damaged. If the directory holds an index. If there is not
+    /// enough space. Nothing is left then.
+    pub fn restore(&mut self, directory: impl AsRef<Path>) -> Result<Report, BackupError> {
+        let (path, directory, progress) = (&self.path, directory.as_ref(), &mut self.progress);
+        check_absent(directory)?;
+        let mut input = open(path)?;
+        let mut reader =
+            FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
+        // Each byte is read twice: now, and when it is put in its place.
+        let mut twice =
+            |done: Progress| progress(Progress { done: done.done, total: done.total * 2 });
+        let contents = read_all(path, &mut reader, &mut twice)?;
+        let place = NewIndex::create(directory)?;
+        let mut maker = Maker { path, new: &place.new, contents: &contents, progress };
+        maker.make(&mut reader)?;
+        let restored = maker.check()?;
+        place.finish()?;
+        Ok(restored)
+    }
 }
 
 fn check_absent(directory: &Path) -> Result<(), BackupError> {
@@ -115,7 +93,7 @@ impl NewIndex {
 
     fn finish(mut self) -> Result<(), BackupError> {
         std::fs::rename(&self.new, &self.heap)
-            .map_err(BackupError::file(&self.heap, "name the index's file"))?;
+            .map_err(BackupError::file(&self.heap, "rename the index's file"))?;
         self.is_done = true;
         sync_directory_of(&self.heap)?;
         if self.made_directory { sync_directory_of(&self.directory) } else { Ok(()) }
@@ -146,16 +124,16 @@ impl Maker<'_> {
     fn make(&mut self, reader: &mut FrameReader<'_>) -> Result<(), BackupError> {
         let root = &self.contents.root;
         let mut options = Options::default();
-        options.take_over(root).expect("the root was looked at");
+        options.take_over(root).expect("the settings of the root were checked before");
         let nvm = root.nvm();
-        let settings = root.settings().map_err(OpenError::Memory)?;
+        let settings = root.settings().map_err(OpenError::from)?;
         let file = make_file(self.new, root.executors, nvm, root.segment_bytes, &options)?;
         let file = Arc::new(file);
         for (number, part) in self.contents.parts.iter().enumerate() {
             self.part(number, part, settings, &file, reader)?;
         }
         write_head(&file, root, &self.contents.fields)?;
-        Ok(file.sync_all().map_err(OpenError::File)?)
+        Ok(file.sync_all().map_err(OpenError::from)?)
     }
 
     fn part(
@@ -177,7 +155,7 @@ impl Maker<'_> {
         };
         let pins = Arc::new(Pins::new(1));
         let memory =
-            Memory::new(settings, Some(tier), Dram::Private, pins).map_err(OpenError::Memory)?;
+            Memory::new(settings, Some(tier), Dram::Private, pins).map_err(OpenError::from)?;
         let (bytes, progress) = (self.contents.bytes, &mut *self.progress);
         target::restore(&memory, reader, part, &mut |left| {
             progress(Progress { done: bytes * 2 - left.min(bytes), total: bytes * 2 });
@@ -188,16 +166,14 @@ impl Maker<'_> {
         })
     }
 
-    /// Checks the new file, as [`check`](crate::backup::check()) does.
-    fn check(&self) -> Result<Restored, BackupError> {
+    /// Checks the new file, as [`Index::check`](crate::Index::check) does.
+    fn check(&self) -> Result<Report, BackupError> {
         let report = check_file(self.new)?;
         if let Some(finding) = report.findings.first() {
-            let why = format!("what was made of it is not sound: {finding}");
+            let why = format!("the restored index is damaged: {finding}");
             return Err(BackupError::Damaged { path: self.path.into(), why });
         }
-        let (segments, rows, dead_rows) = (report.segments, report.rows, report.dead_rows);
-        let log_operations = report.log_operations;
-        Ok(Restored { segments, rows, dead_rows, log_operations })
+        Ok(report)
     }
 }
 
@@ -211,7 +187,7 @@ fn write_head(file: &HeapFile, root: &Root, fields: &[u8]) -> Result<(), OpenErr
     }
     let fields = list.generation;
     let mut root = Root { fields, ..*root };
-    trust::note_place(&mut root, file.identity().map_err(OpenError::File)?);
+    trust::note_place(&mut root, file.identity().map_err(OpenError::from)?);
     for (generation, state) in [(0, OPEN), (1, CLOSED)] {
         root::write(&region, &door, &Root { generation, state, ..root });
     }

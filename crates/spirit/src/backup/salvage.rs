@@ -4,109 +4,69 @@
 //! mapping. The rest is copied like a backup and restored. So all of it is proved again, and
 //! checked before the new index gets its name.
 
-use std::fmt;
 use std::path::Path;
 
 use spirit_index::check::Logged;
 use spirit_index::salvage::{self, Groups, Salvage};
-use spirit_mem::{HeapFileError, Region};
+use spirit_mem::Region;
 use spirit_schema::Schema;
 
 use crate::backup::error::BackupError;
 use crate::backup::image::{Image, is_logged};
-use crate::backup::make::{How, Progress, copy};
+use crate::backup::make::{How, copy};
 use crate::backup::new_file::NewFile;
-use crate::backup::restore::{Restored, restore_watched};
+use crate::backup::report::Report;
+use crate::backup::{Backup, Progress};
+use crate::config::corrupt::Corrupt;
 use crate::config::error::OpenError;
+use crate::index::Index;
 use crate::storage::fields::{damaged, read_beside_writer};
 use crate::storage::trust;
 use crate::storage::trust::CLOSED;
 
-/// A part of a damaged index that is missing in the salvaged one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Missing {
-    /// The kind of part.
-    pub what: &'static str,
-    /// The executor whose part of the file had it.
-    pub executor: usize,
-    /// The offset in the file, in bytes.
-    pub at: u64,
-    /// The error.
-    pub why: &'static str,
-    /// An upper bound of the number of documents in it; none if unknown.
-    pub documents_max: Option<u64>,
-}
-
-impl fmt::Display for Missing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "executor {}: {} at {:#x}: {}", self.executor, self.what, self.at, self.why)?;
-        match self.documents_max {
-            Some(1) => f.write_str("; at most 1 document or deletion was in it"),
-            Some(count) => write!(f, "; at most {count} documents and deletions were in it"),
-            None => f.write_str("; its contents are unknown"),
-        }
+impl Index {
+    /// Copies the whole parts of the damaged index in `directory` to a new index in `out`. Calls
+    /// `progress` often. The damaged index is not changed.
+    ///
+    /// Whole segments are copied, and whole log records, even behind damaged ones. A document is
+    /// copied with its key, fields and text, or not at all. Rows that died in a segment stay dead,
+    /// even if the operation that killed them is lost. If the log has lost a deletion or a
+    /// replacement, an older version in the log becomes visible again. `docs/backup.md` has the
+    /// rules.
+    ///
+    /// The report counts what the new index has. Segments that lost all their rows still count as
+    /// segments. [`Report::findings`] lists the lost parts.
+    ///
+    /// # Errors
+    /// If a process has the index open. If the root or the list of fields cannot be read. If `out`
+    /// holds an index. If there is not enough space. Nothing is left then.
+    pub fn salvage(
+        directory: impl AsRef<Path>,
+        out: impl AsRef<Path>,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Report, BackupError> {
+        let (heap, out) = (directory.as_ref().join("heap"), out.as_ref());
+        let image = Image::open_private(&heap)?;
+        check_alone(&image)?;
+        let doubt = trust::check(&image.file, &image.options, &image.root).err();
+        let regions: Vec<Region> =
+            (0..image.root.executors).map(|number| image.part(number)).collect::<Result<_, _>>()?;
+        let findings = take_out_damage(&image, &regions)?;
+        let made = through_backup(&image, &regions, out, &mut progress)?;
+        check_alone(&image)?;
+        Ok(Report { findings, doubt: doubt.map(|error| error.to_string()), ..made })
     }
-}
-
-/// The outcome of a salvage.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Salvaged {
-    /// The new index. Segments that lost all their rows still count as segments.
-    pub restored: Restored,
-    /// The lost parts.
-    pub missing: Vec<Missing>,
-    /// The reason why more may be wrong than checksums tell; none if there is no doubt. With it,
-    /// the index would not have been opened even without damage.
-    pub doubt: Option<String>,
-}
-
-/// Copies the whole parts of the damaged index in `directory` to a new index in `out`. The damaged
-/// index is not changed.
-///
-/// Whole segments are copied, and whole log records, even behind damaged ones. A document is copied
-/// with its key, fields and text, or not at all. Rows that died in a segment stay dead, even if the
-/// operation that killed them is lost. If the log has lost a deletion or a replacement, an older
-/// version in the log becomes visible again. `docs/backup.md` has the rules.
-///
-/// # Errors
-/// If a process has the index open. If the root or the list of fields cannot be read. If `out`
-/// holds an index. If there is not enough space. Nothing is left then.
-pub fn salvage(
-    directory: impl AsRef<Path>,
-    out: impl AsRef<Path>,
-) -> Result<Salvaged, BackupError> {
-    salvage_watched(directory, out, &mut |_| {})
-}
-
-/// Salvages like [`salvage()`], and calls `progress` often.
-pub fn salvage_watched(
-    directory: impl AsRef<Path>,
-    out: impl AsRef<Path>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Salvaged, BackupError> {
-    let (heap, out) = (directory.as_ref().join("heap"), out.as_ref());
-    let image = Image::open_private(&heap)?;
-    check_alone(&image)?;
-    let doubt = trust::check(&image.file, &image.options, &image.root).err();
-    let regions: Vec<Region> =
-        (0..image.root.executors).map(|number| image.part(number)).collect::<Result<_, _>>()?;
-    let missing = take_out_damage(&image, &regions)?;
-    let restored = through_backup(&image, &regions, out, progress)?;
-    check_alone(&image)?;
-    Ok(Salvaged { restored, missing, doubt: doubt.map(|error| error.to_string()) })
 }
 
 /// Refuses an index that a writer has open or has opened since: its parts may have changed.
 fn check_alone(image: &Image) -> Result<(), OpenError> {
     if image.in_use || image.has_changed() {
-        return Err(OpenError::File(HeapFileError::Locked { path: image.path() }));
+        return Err(OpenError::Locked { path: image.path() });
     }
     Ok(())
 }
 
-fn take_out_damage(image: &Image, regions: &[Region]) -> Result<Vec<Missing>, BackupError> {
+fn take_out_damage(image: &Image, regions: &[Region]) -> Result<Vec<Corrupt>, BackupError> {
     let root = &image.root;
     let list = read_beside_writer(&image.region, root.fields);
     let list = list.map_err(|what| damaged(&image.path(), &what))?;
@@ -122,13 +82,13 @@ fn take_out_damage(image: &Image, regions: &[Region]) -> Result<Vec<Missing>, Ba
     });
     let (mut missing, mut groups) = (Vec::new(), Groups::default());
     for (executor, region) in regions.iter().enumerate() {
-        let mut part = Salvage::new(region, root, logged).map_err(OpenError::Memory)?;
+        let mut part = Salvage::new(region, root, logged).map_err(OpenError::from)?;
         part.segments(&|checked| crate::backup::check::check_kinds(&schema, checked));
         groups = part.log(groups, &|fields| schema.admits(fields));
         let start = image.part_start(executor as u64);
-        let place = |lost: salvage::Missing| Missing {
+        let place = |lost: salvage::Missing| Corrupt {
+            executor: Some(executor),
             what: lost.what.what,
-            executor,
             at: start + lost.what.at,
             why: lost.what.why,
             documents_max: lost.documents_max,
@@ -144,7 +104,7 @@ fn through_backup(
     regions: &[Region],
     out: &Path,
     progress: &mut dyn FnMut(Progress),
-) -> Result<Restored, BackupError> {
+) -> Result<Report, BackupError> {
     let mut name = out.as_os_str().to_owned();
     name.push(".salvage");
     let backup = Path::new(&name);
@@ -158,9 +118,9 @@ fn through_backup(
     let mut file = NewFile::create(backup)?;
     copy(image, &image.root, regions, how, &mut file, &mut half)?;
     file.finish()?;
-    let restored = restore_watched(backup, out, &mut |p| {
-        progress(Progress { done: p.total / 2 + p.done, total: p.total / 2 * 3 });
-    });
+    let restored = Backup::at(backup)
+        .progress(|p| progress(Progress { done: p.total / 2 + p.done, total: p.total / 2 * 3 }))
+        .restore(out);
     let removed = std::fs::remove_file(backup).map_err(BackupError::file(backup, "remove it"));
     let restored = restored?;
     removed.map(|()| restored)

@@ -19,40 +19,35 @@ use spirit_mem::{Region, Residency};
 use spirit_schema::Schema;
 use spirit_text::Analyzer;
 
-use crate::backup::check::{Report, check_kinds, part};
+use crate::backup::check::{check_kinds, part};
 use crate::backup::error::BackupError;
-use crate::backup::make::Progress;
+use crate::backup::report::Report;
+use crate::backup::{Backup, Progress};
 use crate::config::error::OpenError;
 use crate::config::options::Options;
 use crate::storage::trust::CLOSED;
 
-/// Verifies the backup in the file `path`, and changes nothing.
-///
-/// # Errors
-/// If the file is no backup or a checksum is wrong; the error names the place. An error despite
-/// right checksums is a [finding](Report::findings) instead.
-pub fn verify(path: impl AsRef<Path>) -> Result<Report, BackupError> {
-    verify_watched(path, &mut |_| {})
-}
-
-/// Verifies a backup like [`verify`], and calls `progress` often.
-pub fn verify_watched(
-    path: impl AsRef<Path>,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Report, BackupError> {
-    let path = path.as_ref();
-    let mut input = open(path)?;
-    let mut reader =
-        FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
-    let contents = read_all(path, &mut reader, progress)?;
-    let mut report = Report { closed: true, ..Report::default() };
-    for (number, part) in contents.parts.iter().enumerate() {
-        let verifier = Verifier::new(&contents, number, path)?;
-        verifier.segments(&mut reader, part, &mut report)?;
-        verifier.log(&mut reader, part, &mut report)?;
-        report.executors += 1;
+impl Backup<'_> {
+    /// Verifies the backup, and changes nothing.
+    ///
+    /// # Errors
+    /// If the file is no backup or a checksum is wrong; the error names the place. Damage despite
+    /// right checksums is a [finding](Report::findings) instead.
+    pub fn verify(&mut self) -> Result<Report, BackupError> {
+        let path = &self.path;
+        let mut input = open(path)?;
+        let mut reader =
+            FrameReader::new(&mut input).map_err(|fault| BackupError::fault(path, fault))?;
+        let contents = read_all(path, &mut reader, &mut self.progress)?;
+        let mut report = Report { closed: true, ..Report::default() };
+        for (number, part) in contents.parts.iter().enumerate() {
+            let verifier = Verifier::new(&contents, number, path)?;
+            verifier.segments(&mut reader, part, &mut report)?;
+            verifier.log(&mut reader, part, &mut report)?;
+            report.executors += 1;
+        }
+        Ok(report)
     }
-    Ok(report)
 }
 
 pub(crate) fn open(path: &Path) -> Result<BufReader<File>, BackupError> {
@@ -66,15 +61,17 @@ pub(crate) fn read_all(
     reader: &mut FrameReader<'_>,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Contents, BackupError> {
-    let total = path.metadata().map_err(BackupError::file(path, "look at it"))?.len();
+    let total = path.metadata().map_err(BackupError::file(path, "read its metadata"))?.len();
     let contents = survey(reader, &mut |done| progress(Progress { done, total }))
         .map_err(|fault| BackupError::fault(path, fault))?;
     let unknown = Options::default().take_over(&contents.root).err();
     let wrong = match unknown {
-        Some(what) => Some(format!("its root names no {what} that this version knows")),
-        None => {
-            contents.root.file_bytes().is_none().then(|| "its root cannot be of an index".into())
-        }
+        Some(what) => Some(format!("this version does not know the {what} in its root")),
+        None => contents
+            .root
+            .file_bytes()
+            .is_none()
+            .then(|| "its root is not valid for an index".into()),
     };
     match wrong {
         Some(why) => Err(BackupError::Damaged { path: path.into(), why }),
@@ -107,7 +104,7 @@ impl<'a> Verifier<'a> {
     ) -> Result<Verifier<'a>, BackupError> {
         let root = &contents.root;
         let settings = root.settings();
-        let geometry = settings.and_then(Geometry::new).map_err(OpenError::Memory)?;
+        let geometry = settings.and_then(Geometry::new).map_err(OpenError::from)?;
         let fields = schema_of(path, contents)?;
         Ok(Verifier { root, fields, geometry, number, path })
     }
@@ -115,8 +112,7 @@ impl<'a> Verifier<'a> {
     /// Reserves address space for a whole part. Only touched pages take memory, until the region is
     /// dropped.
     fn region(&self) -> Result<Region, OpenError> {
-        Region::reserve(self.root.nvm_bytes, Residency::OnTouch)
-            .map_err(|reason| OpenError::Memory(reason.into()))
+        Region::reserve(self.root.nvm_bytes, Residency::OnTouch).map_err(OpenError::from)
     }
 
     fn segments(

@@ -2,25 +2,77 @@
 
 use std::error::Error;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 
 use spirit_index::fresh::batch::KEY_BYTES_MAX;
-use spirit_index::ground::corrupt::Corrupt;
-use spirit_index::ground::geometry::GeometryError;
+use spirit_index::ground::corrupt::Corrupt as Damage;
+use spirit_index::ground::geometry::{
+    EXECUTOR_BYTES_MAX, GeometryError, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
+};
+use spirit_index::ground::layout::NVM_BYTES_MAX;
 use spirit_index::log::REFERENCE_BYTES_MAX;
-use spirit_mem::{HeapFileError, Medium};
+use spirit_mem::{HeapFileError, ReserveError};
 use spirit_schema::FieldError;
+
+use crate::config::corrupt::Corrupt;
 
 /// The index could not be opened.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// The memory cannot be divided or reserved with these sizes.
-    Memory(GeometryError),
+    /// The DRAM does not hold the segments in flight.
+    DramTooSmall {
+        /// The bytes asked for.
+        dram_bytes: u64,
+        /// The least bytes that work with this segment size.
+        dram_bytes_min: u64,
+        /// The segment size, in bytes.
+        segment_bytes: u64,
+        /// True if the segment size may change: the index does not exist yet.
+        is_new: bool,
+    },
+    /// The second tier does not hold the segments in flight and their log.
+    NvmTooSmall {
+        /// The bytes asked for.
+        nvm_bytes: u64,
+        /// The least bytes that work with this segment size.
+        nvm_bytes_min: u64,
+        /// The segment size, in bytes.
+        segment_bytes: u64,
+    },
+    /// An executor's part of a tier is larger than it can address.
+    TooLarge {
+        /// The name of the setting.
+        name: &'static str,
+        /// The bytes asked for, for each executor.
+        bytes: u64,
+        /// The most bytes for each executor.
+        bytes_max: u64,
+    },
+    /// The system did not reserve the memory.
+    Reserve(Box<dyn Error + Send + Sync>),
     /// A thread could not be started.
     Thread(std::io::Error),
-    /// The index's file could not be made or opened.
-    File(HeapFileError),
+    /// Another process has the index open for writing.
+    Locked {
+        /// The index's file.
+        path: PathBuf,
+    },
+    /// The index's file belongs to another user, who could change it while it is mapped.
+    ForeignOwner {
+        /// The index's file.
+        path: PathBuf,
+    },
+    /// A file of the index could not be made, opened or written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The action that failed.
+        action: &'static str,
+        /// The error of the system.
+        reason: io::Error,
+    },
     /// The file is no index, or an index of a version that is not supported.
     Root {
         /// The file.
@@ -28,19 +80,14 @@ pub enum OpenError {
         /// The error.
         why: String,
     },
-    /// A part of an executor's memory in the file does not hold what was stored there.
-    Corrupt {
-        /// The executor.
-        executor: usize,
-        /// The error, and its place in the executor's part.
-        what: Corrupt,
-    },
+    /// The file does not hold what was stored there.
+    Corrupt(Corrupt),
     /// The medium cannot give the durability that was asked for.
     Durability {
         /// The file.
         path: PathBuf,
         /// The medium of the file.
-        medium: Medium,
+        medium: String,
     },
     /// The machine or the file system restarted while the index was open at level process. The
     /// medium does not survive that.
@@ -96,71 +143,96 @@ pub enum OpenError {
 impl fmt::Display for OpenError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OpenError::Memory(reason) => reason.fmt(f),
-            OpenError::Thread(reason) => write!(f, "cannot start a thread: {reason}"),
-            OpenError::File(reason) => reason.fmt(f),
-            OpenError::Root { path, why } => write!(f, "{}: {why}", path.display()),
-            OpenError::Corrupt { executor, what } => {
+            OpenError::DramTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new } => {
+                let or_else = if *is_new { ", or smaller segments" } else { "" };
                 write!(
                     f,
-                    "executor {executor}: {what}; run `spirit check`, restore a backup, or take what is whole with \
-                     `spirit salvage`"
+                    "a DRAM heap of {dram_bytes} bytes is too small for segments of \
+                     {segment_bytes} bytes: give at least {dram_bytes_min} bytes{or_else}"
                 )
             }
+            OpenError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => write!(
+                f,
+                "a second tier of {nvm_bytes} bytes is too small for segments of \
+                 {segment_bytes} bytes and their log: give at least {nvm_bytes_min} bytes, or smaller segments"
+            ),
+            OpenError::TooLarge { name, bytes, bytes_max } => write!(
+                f,
+                "{name} gives each executor {bytes} bytes: the limit is {bytes_max} bytes; use more executors"
+            ),
+            OpenError::Reserve(reason) => reason.fmt(f),
+            OpenError::Thread(reason) => write!(f, "cannot start a thread: {reason}"),
+            OpenError::Locked { path } => HeapFileError::Locked { path: path.clone() }.fmt(f),
+            OpenError::ForeignOwner { path } => {
+                HeapFileError::ForeignOwner { path: path.clone() }.fmt(f)
+            }
+            OpenError::File { path, action, reason } => {
+                write!(f, "{}: cannot {action}: {reason}", path.display())
+            }
+            OpenError::Root { path, why } => write!(f, "{}: {why}", path.display()),
+            OpenError::Corrupt(damage) => write!(
+                f,
+                "{damage}; run `spirit check`, restore a backup, or save intact parts with `spirit salvage`"
+            ),
             OpenError::Durability { path, medium } => write!(
                 f,
-                "{}: on {medium}, level os is not available, since what is in memory goes with the machine: use level process, \
-                 or a directory on a disk",
+                "{}: level os is not available on {medium}, whose files a restart of the machine \
+                 deletes; use level process, or a directory on a disk",
                 path.display()
             ),
             OpenError::Untrusted { path } => write!(
                 f,
-                "{}: the machine or its file system went down while this index was open at level process, which does not \
-                 survive that: what reached the disk is a mixture of old and new; restore a backup, or remove the index \
-                 and add its documents again, at level os if that is to be avoided; `spirit salvage` makes an index of \
-                 what is whole of it",
+                "{}: the machine or its file system went down while this index was open at level \
+                 process, so its file mixes old and new data. Restore a backup, save intact parts \
+                 with `spirit salvage`, or remove the index and add its documents again. Level os \
+                 survives such a crash",
                 path.display()
             ),
             OpenError::Copied { path } => write!(
                 f,
-                "{}: this is a copy of an index that was open, so its parts may be of different moments: copy an open index \
-                 with `spirit backup`, or close it before; after a crash, open it once where it was; if this is all that is \
-                 left, `spirit salvage` makes an index of what is whole",
+                "{}: this is a copy of an index that was open, so its parts may not fit together. \
+                 Copy an open index with `spirit backup`, or close it first. After a crash, open \
+                 the index once in its place, then copy it. If only this copy is left, save intact \
+                 parts with `spirit salvage`",
                 path.display()
             ),
             OpenError::Unclean { path } => write!(
                 f,
-                "{}: this graceful index was not closed in an orderly way, so what it holds cannot be trusted: remove \
-                 it and add its documents again, in mode crash if that is to be avoided",
+                "{}: this graceful index was not closed in an orderly way, so its data cannot be \
+                 trusted; remove it and add its documents again; mode crash survives this",
                 path.display()
             ),
             OpenError::NothingToRead => f.write_str(
-                "an index that is opened for reading only is one in a directory: name it, or open it for writing",
+                "only an index in a directory can be opened for reading only; name its directory, \
+                 or open it for writing",
             ),
             OpenError::NoAnswer { path } => write!(
                 f,
-                "{}: a process has this index open for writing, and does not answer there: wait until it has started, or start \
-                 it anew",
+                "{}: the process that writes this index does not answer on this socket; wait until \
+                 it has started, or restart it",
                 path.display()
             ),
             OpenError::OtherWriter { path } => write!(
                 f,
-                "{}: the process that writes this index is of another version, or the directory is a copy: read it with \
-                 the version that writes it, where that writes it",
+                "{}: the process that writes this index has another version, or this directory is \
+                 a copy; read the original directory with the writer's version",
                 path.display()
             ),
             OpenError::TooManyFollowers { followers_max } => write!(
                 f,
-                "{followers_max} processes have this index open for reading only, which is as many as there can be: end one"
+                "{followers_max} processes have this index open for reading only, and no more are \
+                 allowed; end one of them"
             ),
             OpenError::Recovery(reason @ WriteError::Source { .. }) => write!(
                 f,
-                "{reason}; nothing was changed: open the index with a source that has what was added from it"
+                "{reason}; nothing was changed; open the index with a source that has this \
+                 document"
             ),
-            OpenError::Recovery(reason @ WriteError::Damaged { .. }) => reason.fmt(f),
+            OpenError::Recovery(reason @ WriteError::Damaged(_)) => reason.fmt(f),
             OpenError::Recovery(reason) => write!(
                 f,
-                "what the index holds does not fit in the memory it was opened with ({reason}): give it more DRAM"
+                "the index does not fit in the memory it was opened with ({reason}); give it more \
+                 DRAM"
             ),
             OpenError::Field(reason) => reason.fmt(f),
             OpenError::Setting { name, asked, min, max } => {
@@ -174,40 +246,74 @@ impl Error for OpenError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             // The message is the inner error's, so the source is the inner error's too.
-            OpenError::Memory(reason) => reason.source(),
-            OpenError::File(reason) => reason.source(),
+            OpenError::Reserve(reason) => reason.source(),
             OpenError::Field(reason) => reason.source(),
-            OpenError::Thread(reason) => Some(reason),
-            OpenError::Corrupt { what, .. } => Some(what),
+            OpenError::Thread(reason) | OpenError::File { reason, .. } => Some(reason),
+            OpenError::Corrupt(damage) => Some(damage),
             OpenError::Recovery(reason) => Some(reason),
             _ => None,
         }
     }
 }
 
+/// Converts sizes that do not fit into the memory of an executor.
+impl From<GeometryError> for OpenError {
+    fn from(error: GeometryError) -> OpenError {
+        match error {
+            GeometryError::SegmentBytes { asked } => OpenError::Setting {
+                name: "segment_bytes",
+                asked,
+                min: SEGMENT_BYTES_MIN,
+                max: SEGMENT_BYTES_MAX,
+            },
+            GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new } => {
+                OpenError::DramTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new }
+            }
+            GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => {
+                OpenError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes }
+            }
+            GeometryError::NvmTooLarge { nvm_bytes } => OpenError::TooLarge {
+                name: "nvm_bytes",
+                bytes: nvm_bytes,
+                bytes_max: NVM_BYTES_MAX,
+            },
+            GeometryError::HeapTooLarge { dram_bytes } => OpenError::TooLarge {
+                name: "dram_bytes",
+                bytes: dram_bytes,
+                bytes_max: EXECUTOR_BYTES_MAX,
+            },
+            GeometryError::Reserve(reason) => OpenError::Reserve(reason.into()),
+        }
+    }
+}
+
+impl From<ReserveError> for OpenError {
+    fn from(reason: ReserveError) -> OpenError {
+        OpenError::Reserve(reason.into())
+    }
+}
+
+impl From<HeapFileError> for OpenError {
+    fn from(error: HeapFileError) -> OpenError {
+        match error {
+            HeapFileError::Locked { path } => OpenError::Locked { path },
+            HeapFileError::ForeignOwner { path } => OpenError::ForeignOwner { path },
+            HeapFileError::System { path, action, reason } => {
+                OpenError::File { path, action, reason }
+            }
+        }
+    }
+}
+
+impl OpenError {
+    /// Returns a conversion of damage in the part of an executor.
+    pub(crate) fn corrupt(executor: usize) -> impl Fn(Damage) -> OpenError {
+        move |damage| OpenError::Corrupt(Corrupt::new(executor, damage))
+    }
+}
+
 /// The advice for an index whose file is damaged.
-pub(crate) const REMEDY: &str = "`spirit check` says what else is damaged, and `spirit salvage` saves what is whole, or restore a backup";
-
-/// A document of a stream was refused.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AddAllError {
-    /// The number of documents that were added before it.
-    pub added: u64,
-    /// The reason.
-    pub error: WriteError,
-}
-
-impl fmt::Display for AddAllError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "after {} documents: {}", self.added, self.error)
-    }
-}
-
-impl Error for AddAllError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.error)
-    }
-}
+pub(crate) const REMEDY: &str = "find all damage with `spirit check`; then restore a backup, or save intact parts with `spirit salvage`";
 
 /// An operation that changes the index failed. Unless a variant says otherwise, the index is
 /// unchanged.
@@ -275,21 +381,25 @@ pub enum WriteError {
     SyncFailed,
     /// The file does not hold what was stored there. The index answers queries that read no damaged
     /// part, and accepts nothing more. The next start may have this operation.
-    Damaged {
-        /// The error, and its place in the executor's part.
-        what: Corrupt,
-    },
+    Damaged(Corrupt),
     /// A stage of the pipeline died. The index answers queries and accepts nothing more.
     Poisoned,
     /// The index was opened for reading only.
     ReadOnly,
+    /// A document of a stream was refused, and those before it were added.
+    AfterSome {
+        /// The number of documents that were added before it.
+        added: u64,
+        /// The reason.
+        error: Box<WriteError>,
+    },
 }
 
 impl fmt::Display for WriteError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             WriteError::DocumentTooLong { bytes, bytes_max } => {
-                write!(f, "a document of {bytes} bytes: at most {bytes_max}; split it")
+                write!(f, "a document of {bytes} bytes: the limit is {bytes_max} bytes; split it")
             }
             WriteError::DocumentTooLarge { segment_bytes } => write!(
                 f,
@@ -297,14 +407,18 @@ impl fmt::Display for WriteError {
             ),
             WriteError::GroupTooLarge { bytes, bytes_max } => write!(
                 f,
-                "a group of {bytes} bytes, with what the log adds: at most {bytes_max}; make smaller groups, or a larger log"
+                "a group of {bytes} bytes in the log: the limit is {bytes_max} bytes; make smaller \
+                 groups, or a larger log"
             ),
             WriteError::GroupBeyondSegment { segment_bytes } => write!(
                 f,
                 "the group does not fit in an empty segment of {segment_bytes} bytes; make smaller groups, or larger segments, or use more DRAM"
             ),
             WriteError::ReferenceTooLong { bytes } => {
-                write!(f, "a reference of {bytes} bytes: at most {REFERENCE_BYTES_MAX}")
+                write!(
+                    f,
+                    "a reference of {bytes} bytes: the limit is {REFERENCE_BYTES_MAX} bytes; use a shorter one"
+                )
             }
             WriteError::Source { reference, why } => {
                 write!(f, "the document at {reference:?} cannot be read again: {why}")
@@ -312,35 +426,40 @@ impl fmt::Display for WriteError {
             WriteError::OffsetTooLong { bytes, bytes_max } => {
                 write!(
                     f,
-                    "an offset of {bytes} bytes: at most {bytes_max}; make a larger log, or one of shorter documents"
+                    "an offset of {bytes} bytes: the limit is {bytes_max} bytes; use a larger log, \
+                     or a smaller document_bytes_max"
                 )
             }
             WriteError::OffsetNotKept => f.write_str(
-                "an offset is kept only in mode crash: make the index so, or add without offsets",
+                "only mode crash keeps an offset; make the index in mode crash, or add without \
+                 offsets",
             ),
             WriteError::Field(reason) => reason.fmt(f),
             WriteError::Key { bytes } => {
                 write!(f, "a key of {bytes} bytes: keys have 1 to {KEY_BYTES_MAX} bytes")
             }
             WriteError::HeapFull => f.write_str(
-                "the heap is full, or the disk that it is kept on; give it more DRAM, make room on the disk, or let the index \
-                 drop its oldest segment",
+                "the heap or its disk is full; give the index more DRAM, make room on the disk, or \
+                 let the index drop its oldest segment",
             ),
             WriteError::KeysFull => {
                 f.write_str("the key table is full; give the index more DRAM, or drop old segments")
             }
             WriteError::SyncFailed => f.write_str(
-                "the disk failed to keep data; the index answers queries and takes nothing more: mend the \
-                 disk and open the index again",
+                "the disk failed to keep data; the index answers queries and accepts no more \
+                 writes; repair the disk and open the index again",
             ),
-            WriteError::Damaged { what } => {
-                write!(f, "the index is damaged and takes nothing more; {what}; {REMEDY}")
+            WriteError::Damaged(damage) => {
+                write!(f, "the index is damaged and accepts no more writes; {damage}; {REMEDY}")
             }
             WriteError::Poisoned => f.write_str(
-                "a stage of the pipeline failed; the index answers queries and takes nothing more",
+                "a stage of the pipeline failed; the index answers queries and accepts no more \
+                 writes",
             ),
+            WriteError::AfterSome { added, error } => write!(f, "after {added} documents: {error}"),
             WriteError::ReadOnly => f.write_str(
-                "the index was opened for reading only: open it for writing, or ask the process that writes it",
+                "the index was opened for reading only; open it for writing, or write through the \
+                 process that has it open",
             ),
         }
     }
@@ -350,7 +469,8 @@ impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             WriteError::Field(reason) => reason.source(),
-            WriteError::Damaged { what } => Some(what),
+            WriteError::Damaged(damage) => Some(damage),
+            WriteError::AfterSome { error, .. } => Some(error),
             _ => None,
         }
     }

@@ -20,11 +20,12 @@ use spirit_schema::FieldKind;
 use spirit_text::Analyzer;
 
 use crate::config::clock::ManualClock;
-use crate::config::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
+use crate::config::durability::{Durability, Mode};
 use crate::config::error::OpenError;
 use crate::config::late_reader::LateWatcher;
 use crate::config::log_limits;
 use crate::config::on_full::OnFull;
+use crate::config::policies::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::config::recovering::Watcher;
 use crate::config::source::Source;
 
@@ -186,7 +187,7 @@ impl Options {
     fn check_segment(&self) -> Result<(), OpenError> {
         match self.segment_bytes {
             Some(asked) if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&asked) => {
-                Err(OpenError::Memory(GeometryError::SegmentBytes { asked }))
+                Err(GeometryError::SegmentBytes { asked }.into())
             }
             _ => Ok(()),
         }

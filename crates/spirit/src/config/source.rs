@@ -34,7 +34,7 @@ impl Source {
         let text = (source.0)(reference.place).map_err(|error| failed(error.to_string()))?;
         if !reference.is_to(text.as_bytes()) {
             return Err(failed(format!(
-                "there is another text of {} bytes, where one of {} was",
+                "the source has another text of {} bytes there; the index had one of {} bytes",
                 text.len(),
                 reference.bytes
             )));

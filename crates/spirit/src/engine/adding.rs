@@ -10,7 +10,7 @@ use spirit_index::log::REFERENCE_BYTES_MAX;
 use super::Engine;
 use super::executor::Executor;
 use crate::config::document::Document;
-use crate::config::error::{AddAllError, WriteError};
+use crate::config::error::WriteError;
 use crate::write::contents::{Called, Contents};
 use crate::write::ingest::{Committed, Ingester};
 
@@ -47,7 +47,7 @@ impl Engine {
     pub(crate) fn add_all<'d>(
         &self,
         mut documents: impl Iterator<Item = Document<'d>>,
-    ) -> Result<u64, AddAllError> {
+    ) -> Result<u64, WriteError> {
         let mut added = 0;
         let ended = match &*self.executors {
             [only] => self.add_batches(only, documents, &mut added),
@@ -57,7 +57,7 @@ impl Engine {
                 Ok(())
             }),
         };
-        ended.map(|()| added).map_err(|error| AddAllError { added, error })
+        ended.map(|()| added).map_err(|error| WriteError::AfterSome { added, error: error.into() })
     }
 
     fn add_batches<'d>(

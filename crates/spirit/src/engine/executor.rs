@@ -13,11 +13,13 @@ use spirit_index::log::seal;
 use spirit_index::memory::Memory;
 use spirit_mem::{Dram, Pins};
 
+use crate::config::corrupt::Corrupt;
 use crate::config::durability::Mode;
 use crate::config::error::{OpenError, WriteError};
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
-use crate::config::recovering::{Recovering, StartReport};
+use crate::config::progress::Progress;
+use crate::config::recovering::StartReport;
 use crate::stages::flush_stage::FlushStage;
 use crate::stages::late::Lateness;
 use crate::start::recovery::Recovery;
@@ -91,13 +93,13 @@ impl Executor {
         let pin = pins.acquire().expect("the index reserves a slot for each executor");
         let memory = place
             .memory(number, options, pins.clone())
-            .map_err(|error| OpenError::Memory(options.as_asked(error)))?;
+            .map_err(|error| OpenError::from(options.as_asked(error)))?;
         let (numbers, fields) = (numbers.clone(), fields.clone());
         let shared = Shared::new(memory, numbers, fields, options, retention.cloned());
         let (shared, store) = (Arc::new(shared), place.store);
         let (tasks, inbox) = sync_channel(QUEUE);
-        let recovery = Recovery::begin(&shared, options, store)
-            .map_err(|what| OpenError::Corrupt { executor: number, what })?;
+        let recovery =
+            Recovery::begin(&shared, options, store).map_err(OpenError::corrupt(number))?;
         let role =
             Ingester::new(shared.clone(), options, tasks.clone(), pin, recovery.start(options))
                 .expect("the geometry leaves room for the first segment");
@@ -121,7 +123,7 @@ impl Executor {
         let watch = |done, bytes| {
             let executors = options.executors;
             if let Some(watcher) = &options.watcher {
-                watcher.tell(Recovering { executor: number, executors, done, bytes });
+                watcher.tell(Progress::of_replay(number, executors, done, bytes));
             }
         };
         let (shared, bytes) = (&executor.shared, recovery.log_bytes());
@@ -252,7 +254,7 @@ impl Executor {
         let memory = &self.shared.memory;
         let Some(nvm) = memory.nvm() else { return Ok(()) };
         let sealed = seal::write(memory.region(), nvm, store.log_of(nvm, options));
-        sealed.map_err(|what| WriteError::Damaged { what })
+        sealed.map_err(|what| WriteError::Damaged(Corrupt::new(None, what)))
     }
 
     /// Ends the flush stage. Nothing is stored afterwards.

@@ -22,15 +22,13 @@ use spirit_index::ground::layout::PARTS_START;
 use spirit_index::memory::Memory;
 use spirit_index::tier::Tier;
 use spirit_mem::reader_words::{GROUP_SLOTS, GROUPS};
-use spirit_mem::{
-    Dram, HeapFile, HeapFileError, Pins, ReaderWords, Region, Residency, SharedMemory, rendezvous,
-};
+use spirit_mem::{Dram, HeapFile, Pins, ReaderWords, Region, Residency, SharedMemory, rendezvous};
 
 use super::Engine;
 use crate::config::clock::Clock;
-use crate::config::durability::EngravePolicy;
 use crate::config::error::OpenError;
 use crate::config::options::Options;
+use crate::config::policies::EngravePolicy;
 use crate::storage::fields::Fields;
 use crate::storage::live::Welcome;
 use crate::storage::retention::Retention;
@@ -88,10 +86,10 @@ fn find(directory: &Path, options: &mut Options) -> Result<View, OpenError> {
     let begun = Instant::now();
     loop {
         *options = asked.clone();
-        let file = HeapFile::open_read_only(&path).map_err(OpenError::File)?;
+        let file = HeapFile::open_read_only(&path).map_err(OpenError::from)?;
         let found = match rendezvous::call(directory).map_err(failed(directory, "connect to"))? {
             Some(writer) => of_writer(file, writer, options)?,
-            None if file.has_writer().map_err(OpenError::File)? => None,
+            None if file.has_writer().map_err(OpenError::from)? => None,
             None => of_file(&file, &asked, options)?,
         };
         match found {
@@ -106,7 +104,7 @@ fn find(directory: &Path, options: &mut Options) -> Result<View, OpenError> {
 /// Returns an error of the system at the socket in `directory`.
 fn failed(directory: &Path, action: &'static str) -> impl Fn(std::io::Error) -> OpenError + use<> {
     let path = directory.join("live");
-    move |reason| OpenError::File(HeapFileError::System { path: path.clone(), action, reason })
+    move |reason| OpenError::File { path: path.clone(), action, reason }
 }
 
 /// Maps the memory of the process that writes; none if it has ended.
@@ -123,7 +121,7 @@ fn of_writer(
     let welcome = Welcome::read(&message).ok_or_else(other)?;
     let group = welcome.group.ok_or(OpenError::TooManyFollowers { followers_max: GROUPS })?;
     let [words, memory] = <[_; 2]>::try_from(descriptors).map_err(|_| other())?;
-    let identity = file.identity().map_err(OpenError::File)?;
+    let identity = file.identity().map_err(OpenError::from)?;
     if welcome.file != (identity.device, identity.inode) {
         return Err(other());
     }
@@ -136,11 +134,11 @@ fn of_writer(
     options.reader_lease = welcome.lease;
     options.readers_max = READERS_MAX;
     let settings = Settings { residency: Residency::OnTouch, ..options.memory() };
-    let geometry = Geometry::fitting(settings).map_err(OpenError::Memory)?;
+    let geometry = Geometry::fitting(settings).map_err(OpenError::from)?;
     if geometry.fingerprint() != welcome.fingerprint {
         return Err(other());
     }
-    let adopted = failed(&directory, "map what was handed over at");
+    let adopted = failed(&directory, "map the shared memory");
     let words = ReaderWords::adopt(words).map_err(&adopted)?;
     let memory = SharedMemory::adopt(memory).map_err(&adopted)?;
     let pins = Arc::new(Pins::follower(words, group));
@@ -159,7 +157,7 @@ fn of_writer(
         let start = geometry.shared_start(number as u64);
         let dram = Dram::Shared { memory: &memory, start };
         let memory = Memory::attach(settings, tier, dram, pins.clone());
-        let memory = memory.map_err(OpenError::Memory)?;
+        let memory = memory.map_err(OpenError::from)?;
         let (numbers, fields) = (Arc::new(Numbers::default()), fields.clone());
         Ok(Arc::new(Shared::new(memory, numbers, fields, options, retention.clone())))
     };

@@ -10,12 +10,13 @@ use spirit_schema::FieldKind;
 use spirit_text::Analyzer;
 
 use super::Index;
-use crate::config::durability::{DictionaryTier, Durability, EngravePolicy, Mode, PointerUpdate};
+use crate::config::durability::{Durability, Mode};
 use crate::config::error::OpenError;
 use crate::config::late_reader::{LateReader, LateWatcher};
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
-use crate::config::recovering::{Recovering, Watcher};
+use crate::config::progress::Progress;
+use crate::config::recovering::Watcher;
 use crate::config::source::Source;
 
 /// A builder that makes or opens an index. [`Index::builder`] returns one.
@@ -137,13 +138,13 @@ impl Builder {
         self
     }
 
-    /// Sets how posting lists are stored in the second tier.
+    /// Packs posting lists in the second tier. That takes less than half the space and makes queries
+    /// of old documents slower. Default: no.
     ///
-    /// [Raw](Postings::Raw), the default, stores them as in DRAM. [Packed](Postings::Packed) takes
-    /// less than half the space and makes queries of old documents slower. An existing index keeps
-    /// its choice unless another is set. The new choice applies to segments engraved from then on.
-    pub fn postings(mut self, postings: Postings) -> Self {
-        self.options.postings = Some(postings);
+    /// An existing index keeps its choice unless another is set. The new choice applies to segments
+    /// engraved from then on.
+    pub fn packed(mut self, packed: bool) -> Self {
+        self.options.postings = Some(if packed { Postings::Packed } else { Postings::Raw });
         self
     }
 
@@ -301,7 +302,7 @@ impl Builder {
     }
 
     /// Calls `watch` with the progress of a start that replays the log, after each record.
-    pub fn while_recovering(mut self, watch: impl Fn(Recovering) + Send + Sync + 'static) -> Self {
+    pub fn while_recovering(mut self, watch: impl Fn(Progress) + Send + Sync + 'static) -> Self {
         self.options.watcher = Some(Watcher::new(watch));
         self
     }
@@ -313,19 +314,6 @@ impl Builder {
         self
     }
 
-    /// Sets when segments are engraved: copied to the second tier. Default: as soon as they are
-    /// flushed.
-    pub fn engrave(mut self, policy: EngravePolicy) -> Self {
-        self.options.engrave = policy;
-        self
-    }
-
-    /// Sets when segments are committed: readers move to the copies. Default: when DRAM runs short.
-    pub fn pointer_update(mut self, policy: PointerUpdate) -> Self {
-        self.options.pointer_update = policy;
-        self
-    }
-
     /// Sets how many engraved segments are merged at once, from 1 to 16. Default 1; 8 at
     /// [`Durability::Os`] on a disk.
     ///
@@ -334,13 +322,6 @@ impl Builder {
     /// closes. Queries find all documents at once either way.
     pub fn merge_after(mut self, segments: usize) -> Self {
         self.options.merge_after = Some(segments);
-        self
-    }
-
-    /// Sets the tier in which queries read the dictionary of merged segments. Default: DRAM, as far
-    /// as there is room.
-    pub fn dictionary(mut self, tier: DictionaryTier) -> Self {
-        self.options.dictionary = tier;
         self
     }
 

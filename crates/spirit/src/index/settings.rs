@@ -31,8 +31,8 @@ pub struct Settings {
     pub positions: bool,
     /// True if documents are stored.
     pub store: bool,
-    /// The format of posting lists in the second tier.
-    pub postings: Postings,
+    /// True if posting lists in the second tier are packed.
+    pub packed: bool,
     /// True if documents with unknown fields are refused.
     pub strict: bool,
     /// The policy for a full heap.
@@ -53,7 +53,7 @@ impl Settings {
             analyzer: options.analyzer,
             positions: options.positions,
             store: options.store,
-            postings: options.postings(),
+            packed: options.postings() == Postings::Packed,
             strict: options.strict,
             on_full: options.on_full,
             retain: options.retain,

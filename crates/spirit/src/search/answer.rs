@@ -11,11 +11,11 @@ use crate::search::ask::{Ask, Lent};
 use crate::search::cursor::{self, Cursor, Last, RankedCursor};
 use crate::search::error::SearchError;
 use crate::search::found::{Found, Ranked};
-use crate::search::memory::Memory;
 use crate::search::recency;
 use crate::search::request::{Order, Search, of_all};
 use crate::search::seat::End;
 use crate::search::sorting;
+use crate::search::workspace::Workspace;
 use crate::storage::view::View;
 
 /// Counts all matches.
@@ -24,7 +24,7 @@ pub(crate) fn count(
     lent: Lent<'_>,
     algorithm: Option<Algorithm>,
 ) -> Result<u64, SearchError> {
-    let Lent { seat, memory: Memory { scratch, .. } } = lent;
+    let Lent { seat, memory: Workspace { scratch, .. } } = lent;
     let settings = Settings { algorithm, ..ask.settings() };
     seat.ask(ask.index, End::Leave, |view| {
         let (mut count, over_ms) = (0, view.over_ms());
@@ -38,7 +38,7 @@ pub(crate) fn count(
 
 /// Counts matches, exactly up to `up_to`.
 pub(crate) fn total(ask: Ask<'_>, lent: Lent<'_>, up_to: u64) -> Result<Total, SearchError> {
-    let Lent { seat, memory: Memory { scratch, .. } } = lent;
+    let Lent { seat, memory: Workspace { scratch, .. } } = lent;
     let settings = ask.settings();
     seat.ask(ask.index, End::Leave, |view| {
         let (mut tally, over_ms) = (Tally::up_to(up_to), view.over_ms());
@@ -87,12 +87,12 @@ fn newest(
     ask: Ask<'_>,
     view: &View,
     search: &Search,
-    memory: &mut Memory,
+    memory: &mut Workspace,
 ) -> Result<(), SearchError> {
     if search.after.as_ref().is_some_and(|cursor| cursor.last != Last::Newest) {
         return Err(SearchError::Cursor);
     }
-    let Memory { scratch, hits, merge, .. } = memory;
+    let Workspace { scratch, hits, merge, .. } = memory;
     let (query, settings) = (ask.query, ask.settings_of(search));
     let mut tally = search.total.map(Tally::up_to);
     hits.clear();
@@ -155,12 +155,12 @@ fn best(
     view: &View,
     search: &Search,
     by: Ranking,
-    memory: &mut Memory,
+    memory: &mut Workspace,
 ) -> Result<(), SearchError> {
     // The order matters: a document that comes after `now` may be in this page, and is in no later
     // page.
     let now = view.sequence();
-    let Memory { scratch, hits, snapshots, counts, top, scored, .. } = memory;
+    let Workspace { scratch, hits, snapshots, counts, top, scored, .. } = memory;
     let (query, settings) = (ask.query, ask.settings_of(search));
     let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
     snapshots.take(view, query);

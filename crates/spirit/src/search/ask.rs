@@ -4,9 +4,9 @@ use spirit_query::{Query, Settings};
 use spirit_schema::Schema;
 
 use crate::engine::readable::Readable;
-use crate::search::memory::Memory;
 use crate::search::request::{Limits, Search};
 use crate::search::seat::Seat;
+use crate::search::workspace::Workspace;
 
 /// A question: a query of an index, and its limits.
 #[derive(Clone, Copy)]
@@ -21,7 +21,7 @@ pub(crate) struct Ask<'r> {
 /// The seat and the memory that a reader lends to one question.
 pub(crate) struct Lent<'r> {
     pub(crate) seat: &'r mut Seat,
-    pub(crate) memory: &'r mut Memory,
+    pub(crate) memory: &'r mut Workspace,
 }
 
 impl<'r> Ask<'r> {

@@ -1,8 +1,8 @@
 //! Desks: a reader slot, and the memory that answers questions.
 //!
 //! A thread with a desk asks without a lock, a system call or an allocation. Hits, scratch memory
-//! and the parser's buffers are reserved when the desk is made. `ARCHITECTURE.md` lists the few
-//! exceptions, at "The house".
+//! and the parser's buffers are reserved when the desk is made. `docs/queries.md` lists the few
+//! exceptions, at "What allocates".
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::engine::readable::Readable;
 use crate::search::ask::{Ask, Lent};
 use crate::search::error::SearchError;
 use crate::search::into_query::{IntoQuery, Parsing};
-use crate::search::memory::Memory;
 use crate::search::request::Limits;
 use crate::search::seat::Seat;
+use crate::search::workspace::Workspace;
 
 /// A slot of an index, and memory for one question at a time.
 pub(crate) struct Desk {
     pub(crate) index: Arc<Readable>,
     pub(crate) seat: Seat,
-    pub(crate) memory: Memory,
+    pub(crate) memory: Workspace,
     parser: Parser,
     /// The number of the schema's growths that the parser knows.
     growths: u64,
@@ -44,7 +44,7 @@ impl Desk {
         let view = seat.view();
         let growths = view.fields.growths();
         let geometry = view.parts[0].memory.geometry();
-        let memory = Memory::new(view.parts.len(), geometry.rewritten_rows_max());
+        let memory = Workspace::new(view.parts.len(), geometry.rewritten_rows_max());
         let parser = index.parser(Operator::Or);
         let (query, warnings, texts) = (Query::new(), Vec::new(), RefCell::new(None));
         Ok(Desk { index, seat, memory, parser, growths, query, warnings, texts })

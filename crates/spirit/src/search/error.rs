@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use spirit_index::ground::corrupt::Corrupt;
 use spirit_query::{FacetError, ParseError, Problem, Stop};
 use spirit_schema::FieldKind;
 
+use crate::config::corrupt::Corrupt;
 use crate::config::error::REMEDY;
 use crate::storage::view::View;
 
@@ -31,8 +31,32 @@ pub enum SearchError {
         /// The text.
         text: String,
     },
-    /// The query reached one of its limits.
-    Stopped(Stop),
+    /// The query was not answered within [`Limits::timeout`](crate::search::Limits::timeout).
+    TimedOut,
+    /// The query was cancelled.
+    Cancelled,
+    /// The query's patterns match too many terms.
+    TooManyTerms {
+        /// The limit.
+        max: u32,
+    },
+    /// The query has too many facets.
+    TooManyFacets {
+        /// The number of facets.
+        facets: usize,
+        /// The limit.
+        max: usize,
+    },
+    /// A facet has too many values or buckets.
+    TooManyBuckets {
+        /// The limit.
+        max: usize,
+    },
+    /// The query's facets take too much memory.
+    FacetMemory {
+        /// The limit, in bytes.
+        max: usize,
+    },
     /// Hits cannot be sorted by this field.
     Unsortable {
         /// The field's name.
@@ -57,17 +81,29 @@ pub enum SearchError {
     /// No score can be computed with these parameters: they must be numbers, `k1` ≥ 0 and `b` in 0
     /// to 1.
     Parameters,
-    /// A facet cannot be answered.
-    Facet(FacetError),
+    /// Values of this field cannot be aggregated so.
+    Unaggregatable {
+        /// The field's name.
+        field: String,
+        /// The kind of the field; none if there is no such field.
+        kind: Option<FieldKind>,
+        /// The kinds that suit the facet.
+        wanted: &'static str,
+    },
+    /// The interval of a facet is not above 0.
+    FacetInterval {
+        /// The field's name.
+        field: String,
+    },
+    /// A percentile is not from 0 to 100.
+    Percentile {
+        /// The field's name.
+        field: String,
+    },
     /// The query has a phrase, but the index was made without positions.
     NoPositions,
     /// The query read a part of the file that does not hold what was stored there.
-    Corrupt {
-        /// The executor whose part of the file is damaged.
-        executor: usize,
-        /// The error and its place.
-        what: Corrupt,
-    },
+    Corrupt(Corrupt),
     /// A process that only reads cannot read the index any more.
     Unreadable {
         /// The reason.
@@ -84,48 +120,86 @@ impl fmt::Display for SearchError {
                 f,
                 "all {readers_max} readers are in use: drop one, or open the index with a larger readers_max"
             ),
-            SearchError::Closed => f.write_str("the index is closed: open it again, and ask a new searcher"),
-            SearchError::Stopped(stop) => stop.fmt(f),
-            SearchError::Facet(error) => error.fmt(f),
+            SearchError::Closed => {
+                f.write_str("the index is closed; open it again and use a new searcher")
+            }
+            SearchError::TimedOut => {
+                f.write_str("the query exceeded its time limit; simplify it, or raise the limit")
+            }
+            SearchError::Cancelled => f.write_str("the query was cancelled"),
+            SearchError::TooManyTerms { max } => write!(
+                f,
+                "the query's prefixes, wildcards, fuzzy words and ranges of words match more than {max} terms; make them \
+                 narrower"
+            ),
+            SearchError::TooManyFacets { facets, max } => {
+                write!(
+                    f,
+                    "{facets} facets in one query: the limit is {max} facets; use several queries"
+                )
+            }
+            SearchError::TooManyBuckets { max } => write!(
+                f,
+                "a facet has more than {max} values or buckets; match fewer documents, or use a longer interval"
+            ),
+            SearchError::FacetMemory { max } => write!(
+                f,
+                "the query's facets take more than {max} bytes; use fewer facets, match fewer documents, or use a longer interval"
+            ),
+            SearchError::Unaggregatable { field, kind: None, .. } => {
+                write!(f, "no field {field:?} to aggregate; choose a field of the index")
+            }
+            SearchError::Unaggregatable { field, kind: Some(kind), wanted } => {
+                write!(f, "field {field:?} is of kind {kind}; this facet needs {wanted}")
+            }
+            SearchError::FacetInterval { field } => {
+                write!(f, "the interval of the facet of {field:?} must be above 0")
+            }
+            SearchError::Percentile { field } => {
+                write!(f, "percentiles of {field:?} must be from 0 to 100")
+            }
             SearchError::Cursor => f.write_str(
-                "the cursor is of another query or order: ask with those that it came from, or begin without it",
+                "the cursor belongs to another query or order; repeat the query and order that it \
+                 came from, or begin without a cursor",
             ),
             SearchError::CursorText { text } => write!(
                 f,
-                "\"{}\" is no cursor: take it as an earlier page gave it, or begin without",
+                "\"{}\" is not a cursor; give the cursor of an earlier page, or begin without one",
                 text.escape_debug()
             ),
             SearchError::Parameters => f.write_str(
-                "no score is made by these parameters: k1 is a number from 0 on, b one from 0 to 1",
+                "these scoring parameters are out of range; k1 must be ≥ 0, and b from 0 to 1",
             ),
             SearchError::Unmarkable { field, kind: None } => {
-                write!(f, "no field {field:?} to highlight: ask for one that some document has")
+                write!(f, "no field {field:?} to highlight; choose a field of the index")
             }
             SearchError::Unmarkable { field, kind: Some(kind) } => write!(
                 f,
-                "{field:?} cannot be highlighted, it is of kind {kind}: ask for a field of text or keywords"
+                "field {field:?} of kind {kind} cannot be highlighted; choose a field of text or \
+                 keywords"
             ),
             SearchError::Unsortable { field, kind: None } => {
-                write!(f, "no field {field:?} to sort by: ask for one that some document has")
+                write!(f, "no field {field:?} to sort by; choose a field of the index")
             }
             SearchError::Unsortable { field, kind: Some(kind) } => write!(
                 f,
-                "field {field:?} holds values of kind {kind}, by which nothing is sorted: take a field of keywords, integers, \
-                 floats, moments or booleans"
+                "field {field:?} of kind {kind} has no order to sort by; choose a field of \
+                 keywords, integers, floats, times or booleans"
             ),
             SearchError::NoMoments { field, kind: None } => {
-                write!(f, "no field {field:?} by which scores could fade: take one of moments")
+                write!(f, "no field {field:?} to fade scores by; choose a time field")
             }
             SearchError::NoMoments { field, kind: Some(kind) } => write!(
                 f,
-                "field {field:?} holds values of kind {kind}, by which scores do not fade: take a field of moments"
+                "scores cannot fade by field {field:?} of kind {kind}; choose a time field"
             ),
-            SearchError::Corrupt { executor, what } => {
-                write!(f, "no answer is sure; executor {executor}: {what}; {REMEDY}")
+            SearchError::Corrupt(damage) => {
+                write!(f, "the query needs a damaged part; {damage}; {REMEDY}")
             }
             SearchError::Unreadable { why } => write!(f, "the index cannot be read: {why}"),
             SearchError::NoPositions => f.write_str(
-                "the index was made without positions and cannot find phrases: index the documents anew with positions",
+                "the index has no positions, which phrases need; index the documents again with \
+                 positions",
             ),
         }
     }
@@ -137,9 +211,7 @@ impl std::error::Error for SearchError {
             // The message is the inner error's, so the source is the inner error's too.
             SearchError::Parse(error) => std::error::Error::source(error),
             SearchError::Clause(problem) => std::error::Error::source(problem),
-            SearchError::Stopped(stop) => std::error::Error::source(stop),
-            SearchError::Facet(error) => std::error::Error::source(error),
-            SearchError::Corrupt { what, .. } => Some(what),
+            SearchError::Corrupt(damage) => Some(damage),
             _ => None,
         }
     }
@@ -147,13 +219,29 @@ impl std::error::Error for SearchError {
 
 impl From<Stop> for SearchError {
     fn from(stop: Stop) -> SearchError {
-        SearchError::Stopped(stop)
+        match stop {
+            Stop::TimedOut => SearchError::TimedOut,
+            Stop::Cancelled => SearchError::Cancelled,
+            Stop::Buckets { max } => SearchError::TooManyBuckets { max },
+            Stop::Memory { max } => SearchError::FacetMemory { max },
+            Stop::Expansions { max } => SearchError::TooManyTerms { max },
+        }
     }
 }
 
 impl From<FacetError> for SearchError {
     fn from(error: FacetError) -> SearchError {
-        SearchError::Facet(error)
+        match error {
+            FacetError::TooMany { facets, max } => SearchError::TooManyFacets { facets, max },
+            FacetError::UnknownField { field } => {
+                SearchError::Unaggregatable { field, kind: None, wanted: "" }
+            }
+            FacetError::Kind { field, kind, wanted } => {
+                SearchError::Unaggregatable { field, kind: Some(kind), wanted }
+            }
+            FacetError::Interval { field } => SearchError::FacetInterval { field },
+            FacetError::Percentile { field } => SearchError::Percentile { field },
+        }
     }
 }
 
@@ -167,7 +255,7 @@ impl View {
     /// Returns [`SearchError::Corrupt`] if this thread has read damaged pages since
     /// [`damage::clear`].
     pub(crate) fn refuse_damage(&self) -> Result<(), SearchError> {
-        let refused = |(executor, what)| Err(SearchError::Corrupt { executor, what });
+        let refused = |(executor, what)| Err(SearchError::Corrupt(Corrupt::new(executor, what)));
         self.damage().map_or(Ok(()), refused)
     }
 }

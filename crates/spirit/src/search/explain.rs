@@ -11,10 +11,10 @@ use crate::search::answer::{check_parameters, count_terms, ranked};
 use crate::search::ask::{Ask, Lent};
 use crate::search::cursor;
 use crate::search::error::SearchError;
-use crate::search::memory::Memory;
 use crate::search::recency;
 use crate::search::request::{Order, Search, of_all};
 use crate::search::seat::End;
+use crate::search::workspace::Workspace;
 use crate::storage::shared::Shared;
 
 /// Describes how a search is evaluated in each executor.
@@ -23,7 +23,7 @@ pub(crate) fn plan(
     lent: Lent<'_>,
     search: &Search,
 ) -> Result<QueryPlan, SearchError> {
-    let Lent { seat, memory: Memory { scratch, .. } } = lent;
+    let Lent { seat, memory: Workspace { scratch, .. } } = lent;
     let (query, settings) = (ask.query, ask.settings_of(search));
     let wanted = match search.order {
         Order::Newest => Wanted::Newest(search.k),
@@ -59,7 +59,7 @@ pub(crate) fn explain(
         Order::Newest | Order::Field { .. } => (Parameters::default(), None),
     };
     let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
-    let Memory { scratch, snapshots, counts, .. } = memory;
+    let Workspace { scratch, snapshots, counts, .. } = memory;
     let settings = of_all(ask.settings_of(search));
     seat.ask(ask.index, End::Leave, |view| {
         let schema = view.fields.current();

@@ -6,8 +6,8 @@ use spirit_query::{Aggregate, Aggregation, Facet, snapshot_for};
 
 use crate::search::ask::{Ask, Lent};
 use crate::search::error::SearchError;
-use crate::search::memory::Memory;
 use crate::search::seat::End;
+use crate::search::workspace::Workspace;
 
 /// Returns an answer for each facet, over all documents that match.
 pub(crate) fn aggregate(
@@ -15,7 +15,7 @@ pub(crate) fn aggregate(
     lent: Lent<'_>,
     facets: &[Facet],
 ) -> Result<Vec<Aggregate>, SearchError> {
-    let Lent { seat, memory: Memory { scratch, .. } } = lent;
+    let Lent { seat, memory: Workspace { scratch, .. } } = lent;
     let settings = ask.settings();
     seat.ask(ask.index, End::Leave, |view| {
         let mut aggregation = Aggregation::new(facets, &view.fields.current())?;

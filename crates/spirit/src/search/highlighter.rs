@@ -2,7 +2,7 @@
 
 use spirit_query::{Highlight, Query, Snippet};
 use spirit_schema::{FieldId, FieldKind, FieldValue, encoded};
-use spirit_text::{Analyzer, Tokenizer};
+use spirit_text::Analyzer;
 
 use crate::engine::readable::Readable;
 use crate::search::error::SearchError;
@@ -33,7 +33,6 @@ pub struct Highlighter {
     marks: spirit_query::Highlighter,
     /// The field whose values are marked.
     field: FieldId,
-    snippets_max: usize,
     /// The current document, as stored.
     pub(crate) stored: Vec<u8>,
 }
@@ -43,19 +42,6 @@ impl Highlighter {
     /// If there is no match, returns the beginning. A blank text has no snippets.
     pub fn snippets(&mut self, text: &str) -> Vec<Snippet> {
         self.marks.snippets(text)
-    }
-
-    /// Returns the snippets of several values. If any has marks, those without are left out.
-    /// Otherwise returns the beginning of the first value.
-    fn snippets_of<'v>(&mut self, values: impl Iterator<Item = &'v str>) -> Vec<Snippet> {
-        let mut all: Vec<Snippet> = values.flat_map(|value| self.marks.snippets(value)).collect();
-        if all.iter().any(|snippet| !snippet.marks.is_empty()) {
-            all.retain(|snippet| !snippet.marks.is_empty());
-            all.truncate(self.snippets_max);
-        } else {
-            all.truncate(1);
-        }
-        all
     }
 
     /// Returns the snippets of a stored document; none if its values cannot be read.
@@ -73,7 +59,7 @@ impl Highlighter {
             FieldValue::Text(text) | FieldValue::Keyword(text) if id == field => Some(text),
             _ => None,
         });
-        Some(self.snippets_of(own))
+        Some(self.marks.snippets_of(own))
     }
 
     /// Returns a highlighter of the matches of `query` in texts. It does not borrow the query.
@@ -109,9 +95,8 @@ impl Highlighter {
         analyzer: Analyzer,
         how: Highlight,
     ) -> Highlighter {
-        let bytes_max = how.get_bytes_max().min(index.options.document_bytes_max);
-        let tokenizer = Tokenizer::new(analyzer, bytes_max);
-        let marks = spirit_query::Highlighter::new(query, field, tokenizer, how);
-        Highlighter { marks, field, snippets_max: how.get_snippets(), stored: Vec::new() }
+        let bytes_max = index.options.document_bytes_max;
+        let marks = spirit_query::Highlighter::new(query, field, analyzer, bytes_max, how);
+        Highlighter { marks, field, stored: Vec::new() }
     }
 }

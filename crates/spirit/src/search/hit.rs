@@ -5,16 +5,17 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
 
-use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::corrupt::Corrupt as Damage;
 use spirit_index::keys;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::Snippet;
-use spirit_schema::encoded;
+use spirit_schema::{Value, encoded};
 
-use crate::config::document::{StoredDocument, StoredValue};
+use crate::config::corrupt::Corrupt;
 use crate::search::highlighter::Highlighter;
 use crate::search::hit_error::HitError;
 use crate::search::hits::Hits;
+use crate::search::stored::StoredDocument;
 
 /// One hit of [`Hits`].
 ///
@@ -92,7 +93,7 @@ impl<'h> Hit<'h> {
 
     /// Returns the value that the hit is sorted by. None if the document has none, or if the search
     /// was not by a field.
-    pub fn sort_value(&self) -> Option<StoredValue> {
+    pub fn sort_value(&self) -> Option<Value<'_>> {
         self.hits.sort_value(self.place)
     }
 
@@ -109,12 +110,17 @@ impl<'h> Hit<'h> {
     }
 
     /// Returns the first value of a field; none if the document has no value there.
-    pub fn get(&self, field: &str) -> Result<Option<&StoredValue>, HitError> {
-        Ok(self.document()?.get(field))
+    pub fn get(&self, field: &str) -> Result<Option<Value<'_>>, HitError> {
+        Ok(self.fields()?.find(|(name, _)| *name == field).map(|(_, value)| value))
+    }
+
+    /// Iterates over the fields: names and values, in the order in which they were given.
+    pub fn fields(&self) -> Result<impl Iterator<Item = (&str, Value<'_>)>, HitError> {
+        Ok(self.document()?.fields())
     }
 
     /// Returns the document as given: its text, and the values of its fields. It is read once.
-    pub fn document(&self) -> Result<&StoredDocument, HitError> {
+    pub(crate) fn document(&self) -> Result<&StoredDocument, HitError> {
         if let Some(document) = self.document.get() {
             return Ok(document);
         }
@@ -133,8 +139,8 @@ impl<'h> Hit<'h> {
         }
         // A document that another process wrote may be seen before its fields are.
         fields.catch_up().map_err(corrupt)?;
-        let why = "it has fields that the list of fields has not";
-        read().ok_or(corrupt(Corrupt { what: "text", at: 0, why }))
+        let why = "its fields are not in the list of fields";
+        read().ok_or(corrupt(Damage { what: "text", at: 0, why }))
     }
 
     /// Appends the document's text to `text`. An error leaves `text` unchanged.
@@ -174,15 +180,16 @@ impl<'h> Hit<'h> {
         let mut stored = std::mem::take(&mut highlighter.stored);
         stored.clear();
         let found = self.write_stored(&mut stored).and_then(|()| {
-            let unreadable = Corrupt { what: "text", at: 0, why: "its values cannot be read" };
+            let unreadable = Damage { what: "text", at: 0, why: "its values cannot be read" };
             highlighter.of_stored(&stored).ok_or(self.corrupt(unreadable))
         });
         highlighter.stored = stored;
         found
     }
 
-    fn corrupt(&self, what: Corrupt) -> HitError {
-        HitError::Corrupt { executor: self.hits.addresses()[self.place].executor as usize, what }
+    fn corrupt(&self, what: Damage) -> HitError {
+        let executor = self.hits.addresses()[self.place].executor as usize;
+        HitError::Corrupt(Corrupt::new(executor, what))
     }
 }
 

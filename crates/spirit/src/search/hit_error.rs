@@ -4,8 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use spirit_index::ground::corrupt::Corrupt;
-
+use crate::config::corrupt::Corrupt;
 use crate::config::error::REMEDY;
 
 /// A hit could not be read.
@@ -21,14 +20,9 @@ pub enum HitError {
     },
     /// The index was closed meanwhile.
     Closed,
-    /// The file does not hold what was stored there. [`check`](crate::backup::check()) lists all
+    /// The file does not hold what was stored there. [`Index::check`](crate::Index::check) lists all
     /// damage.
-    Corrupt {
-        /// The executor whose part of the file is damaged.
-        executor: usize,
-        /// The error and its place.
-        what: Corrupt,
-    },
+    Corrupt(Corrupt),
 }
 
 impl fmt::Display for HitError {
@@ -39,13 +33,12 @@ impl fmt::Display for HitError {
             ),
             HitError::Lease { lease } => write!(
                 f,
-                "the results were kept for longer than the reader's lease of {lease:?} while the index needed the memory: \
-                 search again, read results sooner, or open the index with a longer reader_lease"
+                "the results outlived the reader's lease of {lease:?} while the index needed the \
+                 memory; search again, read results sooner, or open the index with a longer \
+                 reader_lease"
             ),
-            HitError::Closed => f.write_str("the index was closed: read hits before"),
-            HitError::Corrupt { executor, what } => {
-                write!(f, "a hit cannot be read; executor {executor}: {what}; {REMEDY}")
-            }
+            HitError::Closed => f.write_str("the index was closed; read hits before closing it"),
+            HitError::Corrupt(damage) => write!(f, "a hit cannot be read; {damage}; {REMEDY}"),
         }
     }
 }
@@ -53,7 +46,7 @@ impl fmt::Display for HitError {
 impl Error for HitError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            HitError::Corrupt { what, .. } => Some(what),
+            HitError::Corrupt(damage) => Some(damage),
             HitError::NotStored | HitError::Lease { .. } | HitError::Closed => None,
         }
     }

@@ -3,11 +3,12 @@
 
 use std::fmt;
 
+use spirit_index::ground::values::ValueKind;
 use spirit_query::{
     Address, Counts, Fingerprint, ParseError, Query, Scored, SortBy, SortKey, Total,
 };
+use spirit_schema::Value;
 
-use crate::config::document::StoredValue;
 use crate::search::cursor::{Cursor, Last, RankedCursor, SortedCursor, fingerprint};
 use crate::search::desk::Desk;
 use crate::search::found::{Found, Ranked, Sorted};
@@ -127,13 +128,14 @@ impl<'r> Hits<'r> {
     }
 
     /// Returns the value that the hit at `place` is sorted by, if there is one.
-    pub(crate) fn sort_value(&self, place: usize) -> Option<StoredValue> {
+    pub(crate) fn sort_value(&self, place: usize) -> Option<Value<'_>> {
         let Found::Sorted(Sorted { by, .. }) = self.found() else { return None };
         let first = &self.desk().memory.first;
         let key = first.found()[place].key?;
         match first.word(key) {
-            Some(word) => Some(StoredValue::Text(String::from_utf8_lossy(word).into_owned())),
-            None => StoredValue::from_bits(by.kind, by.bits(key)),
+            // A keyword is UTF-8.
+            Some(word) => std::str::from_utf8(word).ok().map(Value::Text),
+            None => value_of(by.kind, by.bits(key)),
         }
     }
 
@@ -161,6 +163,17 @@ impl<'r> Hits<'r> {
                 last.map(|last| sorted.cursor(query, first.key_of(last), last.sequence))
             }
         })
+    }
+}
+
+/// Decodes a value of a fixed size; none for texts and keywords.
+fn value_of(kind: ValueKind, bits: u64) -> Option<Value<'static>> {
+    match kind {
+        ValueKind::Text | ValueKind::Keyword => None,
+        ValueKind::Integer => Some(Value::Integer(bits.cast_signed())),
+        ValueKind::Float => Some(Value::Float(f64::from_bits(bits))),
+        ValueKind::Time => Some(Value::Time(bits.cast_signed())),
+        ValueKind::Boolean => Some(Value::Boolean(bits != 0)),
     }
 }
 

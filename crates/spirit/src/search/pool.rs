@@ -74,13 +74,13 @@ impl Deref for Pooled {
     type Target = Desk;
 
     fn deref(&self) -> &Desk {
-        self.desk.as_ref().expect("it is there until the end")
+        self.desk.as_ref().expect("the desk is taken only on drop")
     }
 }
 
 impl DerefMut for Pooled {
     fn deref_mut(&mut self) -> &mut Desk {
-        self.desk.as_mut().expect("it is there until the end")
+        self.desk.as_mut().expect("the desk is taken only on drop")
     }
 }
 

@@ -3,10 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use spirit_query::{
-    Aggregate, Algorithm, Explanation, Facet, Highlight, Operator, ParseError, Query, QueryPlan,
-    Total,
-};
+use spirit_query::{Aggregate, Algorithm, Facet, Highlight, Operator, ParseError, Query, Total};
 
 use crate::engine::readable::Readable;
 use crate::search::desk::Desk;
@@ -14,6 +11,7 @@ use crate::search::error::SearchError;
 use crate::search::highlighter::Highlighter;
 use crate::search::hits::Hits;
 use crate::search::into_query::IntoQuery;
+use crate::search::plan::{Explanation, QueryPlan};
 use crate::search::request::{Limits, Search};
 use crate::search::{answer, explain, facets};
 
@@ -154,7 +152,7 @@ impl Reader {
         search: &Search,
     ) -> Result<QueryPlan, SearchError> {
         let (ask, lent) = self.desk.ask(query, &self.limits)?;
-        explain::plan(ask, lent, search)
+        explain::plan(ask, lent, search).map(QueryPlan)
     }
 
     /// Explains the score of the document with this key, or why it does not match. Returns none if
@@ -169,7 +167,7 @@ impl Reader {
         key: &str,
     ) -> Result<Option<Explanation>, SearchError> {
         let (ask, lent) = self.desk.ask(query, &self.limits)?;
-        explain::explain(ask, lent, search, key)
+        Ok(explain::explain(ask, lent, search, key)?.map(Explanation))
     }
 
     /// Returns a highlighter of the matches of `query` in texts.

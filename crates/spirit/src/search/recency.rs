@@ -1,7 +1,7 @@
 //! Relevance that fades with age.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
 use spirit_query::Fading;
 use spirit_schema::{FieldKind, Schema};
@@ -10,31 +10,16 @@ use crate::search::cursor::RankedCursor;
 use crate::search::error::SearchError;
 
 /// The fading of scores with the age of documents: each half-life halves them.
-///
-/// A document's age counts from its newest moment in a field. A moment in the future has age zero.
-/// A document without a moment scores 0.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recency {
-    field: Arc<str>,
-    half_life: Duration,
-    now: i64,
+#[derive(Clone, Debug)]
+pub(crate) struct Recency {
+    /// The field of moments from which a document's age counts.
+    pub(crate) field: Arc<str>,
+    pub(crate) half_life: Duration,
+    /// The moment as of which scores fade, in milliseconds since 1970.
+    pub(crate) now: i64,
 }
 
 impl Recency {
-    /// Returns a fading by the moments of a field, as of now.
-    pub fn new(field: &str, half_life: Duration) -> Recency {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let now = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
-        Recency { field: field.into(), half_life, now }
-    }
-
-    /// Sets the moment as of which scores fade, in milliseconds since 1970. Further pages use the
-    /// first page's moment.
-    pub fn as_of(mut self, now: i64) -> Recency {
-        self.now = now;
-        self
-    }
-
     /// Returns the fading for an index with these fields.
     fn fading(&self, schema: &Schema) -> Result<Fading, SearchError> {
         let field = schema.by_name(&self.field);

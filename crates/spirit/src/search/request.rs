@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use spirit_query::{
     Algorithm, Direction, EXPANSIONS_MAX, FACET_BYTES_MAX, Limits as Spent, Parameters, Settings,
@@ -15,24 +15,14 @@ use crate::search::recency::Recency;
 pub(crate) const HITS_MAX: usize = 10_000;
 
 /// The order of hits.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Order {
+#[derive(Clone, Debug)]
+pub(crate) enum Order {
     /// Newest document first. The search ends once it has enough.
     Newest,
     /// Most relevant document first, by BM25. Ties go to the newer document.
     Relevance(Parameters),
-    /// Document with the least or the greatest value of a field first: keywords, numbers, moments
-    /// or booleans.
-    ///
-    /// Ties go to the newer document. Documents without a value come last. If a document has
-    /// several values, the one that comes first counts.
-    Field {
-        /// The field's name.
-        field: Arc<str>,
-        /// The direction: least or greatest value first.
-        direction: Direction,
-    },
+    /// Document with the least or the greatest value of a field first.
+    Field { field: Arc<str>, direction: Direction },
 }
 
 /// A request: everything about a search except the query.
@@ -52,18 +42,23 @@ impl Search {
     /// The most hits of one search.
     pub const HITS_MAX: usize = HITS_MAX;
 
-    /// Returns a request for the newest `k` matches, at most [`HITS_MAX`](Search::HITS_MAX).
+    /// Returns a request for the newest `k` matches, newest first, at most
+    /// [`HITS_MAX`](Search::HITS_MAX). The search ends once it has enough.
     pub fn newest(k: usize) -> Search {
         Search::in_order(k, Order::Newest)
     }
 
-    /// Returns a request for the `k` most relevant matches, at most [`HITS_MAX`](Search::HITS_MAX).
+    /// Returns a request for the `k` most relevant matches by [BM25](Search::bm25), at most
+    /// [`HITS_MAX`](Search::HITS_MAX). Ties go to the newer document.
     pub fn best(k: usize) -> Search {
         Search::in_order(k, Order::Relevance(Parameters::default()))
     }
 
     /// Returns a request for the first `k` matches in the order of a field's values, at most
-    /// [`HITS_MAX`](Search::HITS_MAX). See [`Order::Field`].
+    /// [`HITS_MAX`](Search::HITS_MAX): keywords, numbers, moments or booleans.
+    ///
+    /// Ties go to the newer document. Documents without a value come last. If a document has
+    /// several values, the one that comes first counts.
     ///
     /// ```
     /// use spirit::{Document, Index, Search};
@@ -81,9 +76,7 @@ impl Search {
         Search::in_order(k, Order::Field { field: field.into(), direction })
     }
 
-    /// Returns a request for the first `k` matches in this order, at most
-    /// [`HITS_MAX`](Search::HITS_MAX).
-    pub fn in_order(k: usize, order: Order) -> Search {
+    fn in_order(k: usize, order: Order) -> Search {
         let k = k.min(HITS_MAX);
         Search {
             k,
@@ -97,16 +90,35 @@ impl Search {
         }
     }
 
-    /// Makes scores fade with age, if the order is by relevance.
-    pub fn recency(mut self, recency: Recency) -> Search {
-        self.recency = Some(recency);
+    /// Sets the parameters of BM25 for the most relevant matches. `k1` ≥ 0 limits the weight of a
+    /// term's frequency, `b` in 0 to 1 that of the document's length. Default 1.2 and 0.75.
+    pub fn bm25(mut self, k1: f32, b: f32) -> Search {
+        if let Order::Relevance(parameters) = &mut self.order {
+            *parameters = Parameters { k1, b };
+        }
+        self
+    }
+
+    /// Makes scores fade with age: each half-life halves them. The order must be by relevance.
+    ///
+    /// A document's age counts from its newest moment in a field. A moment in the future has age
+    /// zero. A document without a moment scores 0.
+    pub fn recency(self, field: &str, half_life: Duration) -> Search {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        self.recency_as_of(field, half_life, i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    /// Like [`recency`](Search::recency), as of a moment in milliseconds since 1970. Further pages
+    /// use the first page's moment.
+    pub fn recency_as_of(mut self, field: &str, half_life: Duration, now: i64) -> Search {
+        self.recency = Some(Recency { field: field.into(), half_life, now });
         self
     }
 
     /// Continues after a hit of an earlier page.
     ///
-    /// Query and order must be those of the earlier page, or the search fails. In the order
-    /// [`Order::Newest`], any cursor of that order fits. Documents added since are not in the page,
+    /// Query and order must be those of the earlier page, or the search fails. For the newest
+    /// matches, any cursor of that order fits. Documents added since are not in the page,
     /// and do not change its scores.
     pub fn after(mut self, cursor: Cursor) -> Search {
         self.after = Some(cursor);

@@ -3,13 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use spirit_query::{Aggregate, Explanation, Facet, Highlight, Operator, Query, QueryPlan, Total};
+use spirit_query::{Aggregate, Facet, Highlight, Operator, Query, Total};
 
 use crate::config::options::QUERY_BYTES_MAX;
 use crate::search::error::SearchError;
 use crate::search::highlighter::Highlighter;
 use crate::search::hits::Hits;
 use crate::search::into_query::IntoQuery;
+use crate::search::plan::{Explanation, QueryPlan};
 use crate::search::pool::{Pool, Pooled};
 use crate::search::request::{Limits, Search};
 use crate::search::{answer, explain, facets};
@@ -55,7 +56,7 @@ impl fmt::Debug for Searcher {
 
 impl Searcher {
     /// The most bytes of a query text. A longer one fails with
-    /// [`TooLarge::Text`](crate::query::TooLarge::Text).
+    /// [`Problem::TooLarge`](crate::query::Problem::TooLarge).
     pub const QUERY_BYTES_MAX: usize = QUERY_BYTES_MAX;
 
     pub(crate) fn new(pool: Arc<Pool>) -> Searcher {
@@ -135,7 +136,7 @@ impl Searcher {
     ) -> Result<QueryPlan, SearchError> {
         let mut desk = self.desk()?;
         let (ask, lent) = desk.ask(query, &self.limits)?;
-        explain::plan(ask, lent, search)
+        explain::plan(ask, lent, search).map(QueryPlan)
     }
 
     /// Explains the score of the document with this key: see
@@ -148,7 +149,7 @@ impl Searcher {
     ) -> Result<Option<Explanation>, SearchError> {
         let mut desk = self.desk()?;
         let (ask, lent) = desk.ask(query, &self.limits)?;
-        explain::explain(ask, lent, search, key)
+        Ok(explain::explain(ask, lent, search, key)?.map(Explanation))
     }
 
     /// Returns a highlighter of the matches of `query` in texts.

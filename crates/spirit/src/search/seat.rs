@@ -6,6 +6,7 @@ use std::sync::Arc;
 use spirit_index::ground::damage;
 use spirit_mem::PinSlot;
 
+use crate::config::corrupt::Corrupt;
 use crate::engine::readable::Readable;
 use crate::search::error::SearchError;
 use crate::search::hit_error::HitError;
@@ -107,7 +108,9 @@ impl Seat {
             }
             self.move_on(index)?;
         }
-        let why = format!("the answer was taken away {TRIES} times; this process may be too slow");
+        let why = format!(
+            "the writer reused the memory {TRIES} times during the query; this process may be too slow"
+        );
         Err(SearchError::Unreadable { why })
     }
 
@@ -182,7 +185,7 @@ impl Seat {
         let read = read.unwrap_or_else(|panic| resume_unwind(panic));
         match self.view.damage() {
             None => Ok(read),
-            Some((executor, what)) => Err(HitError::Corrupt { executor, what }),
+            Some((executor, what)) => Err(HitError::Corrupt(Corrupt::new(executor, what))),
         }
     }
 

@@ -7,8 +7,8 @@ use crate::search::ask::Ask;
 use crate::search::cursor::{self, Last, SortedCursor};
 use crate::search::error::SearchError;
 use crate::search::found::{Found, Sorted};
-use crate::search::memory::Memory;
 use crate::search::request::{Search, of_all};
+use crate::search::workspace::Workspace;
 use crate::storage::view::View;
 
 /// Returns the order by the field with this name; an error if it cannot be sorted by.
@@ -32,7 +32,7 @@ pub(crate) fn first(
     view: &View,
     search: &Search,
     by: SortBy,
-    memory: &mut Memory,
+    memory: &mut Workspace,
 ) -> Result<(), SearchError> {
     let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
         None => None,
@@ -44,7 +44,7 @@ pub(crate) fn first(
     // The order matters: a document that comes after `now` may be in this page, and is in no later
     // page.
     let now = view.sequence();
-    let Memory { scratch, hits, first, .. } = memory;
+    let Workspace { scratch, hits, first, .. } = memory;
     let settings = ask.settings_of(search);
     let place = after.map(|(last, _)| (last.key.as_ref(), last.sequence));
     if !first.begin(by, search.k, place) {

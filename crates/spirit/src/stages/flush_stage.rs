@@ -13,7 +13,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use spirit_index::engrave::Sealed;
+use spirit_index::engrave::SegmentEnd;
 use spirit_index::flush::{Dropped, Flush};
 use spirit_index::ground::ids::Position;
 use spirit_index::ground::roots::Gauge;
@@ -22,9 +22,9 @@ use spirit_index::rewrite::Rewrite;
 use spirit_index::start::shed::{Progress as Shedding, Shed};
 use spirit_index::terms::term_sorter::TermSorter;
 
-use crate::config::durability::DictionaryTier;
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
+use crate::config::policies::DictionaryTier;
 use crate::stages::late::Lateness;
 use crate::stages::lease::Leases;
 use crate::stages::placement::Placement;
@@ -78,9 +78,9 @@ pub(crate) struct FlushStage {
 }
 
 /// A guard that poisons the index if the stage ends by a panic.
-struct Dart(Arc<Shared>);
+struct PoisonOnPanic(Arc<Shared>);
 
-impl Drop for Dart {
+impl Drop for PoisonOnPanic {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.poison();
@@ -132,11 +132,11 @@ impl FlushStage {
     }
 
     pub(crate) fn run(mut self) {
-        let _dart = Dart(self.shared.clone());
+        let _poison = PoisonOnPanic(self.shared.clone());
         loop {
             let mut is_idle = false;
             match self.next_task() {
-                Ok(Task::Flush(flush, sealed)) => self.flush(flush, sealed),
+                Ok(Task::Flush(flush, end)) => self.flush(flush, end),
                 Ok(Task::EngraveAll) => self.engrave_all(),
                 Ok(Task::MergeAll) => self.merge_all(),
                 Ok(Task::MakeRoom) => self.make_room_or_say_so(),
@@ -282,7 +282,7 @@ impl FlushStage {
         memory.is_reclaiming() || memory.dictionary().is_reclaiming() || self.shed.is_some()
     }
 
-    fn flush(&mut self, mut flush: Flush, sealed: Sealed) {
+    fn flush(&mut self, mut flush: Flush, end: SegmentEnd) {
         // The queue has a free place. This wakes a thread that waits to hand over the next segment.
         self.shared.memory.notify_space();
         let mut steps = None;
@@ -308,7 +308,7 @@ impl FlushStage {
         }
         self.shared.note_progress();
         if let Some(placement) = &mut self.placement {
-            placement.push(flush.engrave(sealed));
+            placement.push(flush.engrave(end));
         }
         self.keep_ahead();
     }

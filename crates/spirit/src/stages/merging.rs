@@ -144,7 +144,7 @@ fn opened<'a>(
     oldest: Position,
 ) -> &'a mut MergedWriter {
     writer.get_or_insert_with(|| {
-        let nvm = memory.nvm().expect("where segments are placed there is a second tier");
+        let nvm = memory.nvm().expect("segments are placed only with a second tier");
         match memory.coverage().base_end() {
             0 => MergedWriter::new(memory.region(), nvm.layout()),
             _ => MergedWriter::open(memory.region(), nvm, memory.pins(), oldest),

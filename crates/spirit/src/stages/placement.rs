@@ -15,8 +15,8 @@ use spirit_index::memory::flush_stop::FlushStop;
 use spirit_index::merge::merged_writer::MergedWriter;
 use spirit_index::start::import::Importer;
 
-use crate::config::durability::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::config::options::Options;
+use crate::config::policies::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::stages::key_import::{count_deaths_at, enter_keys};
 use crate::stages::merging::Merging;
 use crate::storage::shared::Shared;

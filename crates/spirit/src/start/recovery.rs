@@ -26,7 +26,7 @@ use crate::write::journal::Journal;
 pub(crate) struct Recovery {
     recovered: Recovered,
     found: Found,
-    /// The log, and the number of this start.
+    /// The log, and the incarnation of this start.
     log: Option<(LogSpace, u32)>,
     /// True if the index had more DRAM the last time.
     less_room: bool,
@@ -38,7 +38,8 @@ pub(crate) struct Recovery {
 }
 
 impl Recovery {
-    /// Finds the segments. It changes nothing that is durable.
+    /// Finds the segments, and scans the log. One thing durable changes: a segment without dead
+    /// rows gets a count of one while operations in the log may have killed rows.
     pub(crate) fn begin(
         shared: &Shared,
         options: &Options,
@@ -78,7 +79,8 @@ impl Recovery {
             )?;
             numbers.group.store(recovery.found.group, Relaxed);
             numbers.sequence.fetch_max(recovery.found.group, Relaxed);
-            if recovery.found.kills {
+            // A writer that closes has stamped and counted all deaths. A replay stamps none again.
+            if recovery.found.kills && !closed {
                 // The estimate is corrected when the rows are counted.
                 let expected = recover::expect_deaths(memory, recovered.window);
                 shared.add(Gauge::Deleted, expected);

@@ -1,8 +1,11 @@
 //! Replay: a start ingests every operation in the log that no engraved segment has.
 //!
-//! An operation keeps its sequence number and its key. It gets a new row, after every row that a
-//! death stamp in the second tier may name. Apart from engraving, replay changes nothing durable.
-//! So the next start repeats an interrupted one.
+//! An operation keeps its sequence number and its key. It gets a new row, above all rows in the
+//! log. So a death stamp that was left by an operation in the log counts after the replay.
+//!
+//! Two durable changes remain if the replay is interrupted. Segments that it engraved stay, and the
+//! next start replays the rest of the log. Deaths that it stamped in engraved segments stay; the
+//! same operations would stamp them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -72,12 +75,12 @@ pub(crate) fn scan(
         }
         if let Some((position, _)) = found.unended {
             let at = space.start + position % space.bytes;
-            let why = "it is part of a group that was never ended, and others are behind it";
+            let why = "it belongs to a group that never ended, and records follow it";
             return Err(Corrupt { what: "log record", at, why });
         }
         if !record.operations().all(|operation| schema.admits(operation.fields)) {
             let at = space.start + record.position % space.bytes;
-            let why = "a document in it has fields that the list of fields has not";
+            let why = "a document in it has fields that are not in the list of fields";
             return Err(Corrupt { what: "log record", at, why });
         }
         found.row_end = found.row_end.max(header.row + u64::from(header.operations));
@@ -133,7 +136,7 @@ pub(crate) struct Refused {
 pub(crate) struct Replay<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) space: LogSpace,
-    /// The number of this start.
+    /// The incarnation of this start.
     pub(crate) incarnation: u32,
     pub(crate) recovered: &'a Recovered,
     /// The part of an unended group that [`scan`] found.

@@ -78,7 +78,7 @@ impl Fields {
         let mut here = Here { region, door, root, generation: list.generation };
         if schema.fields().len() > had || is_torn {
             let written = here.write(&schema);
-            written.or_else(|_| here.root.check_synced().map_err(OpenError::File))?;
+            written.or_else(|_| here.root.check_synced().map_err(OpenError::from))?;
         }
         Ok(Fields::new(schema, Kept::Here(Box::new(here))))
     }

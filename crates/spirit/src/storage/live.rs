@@ -126,11 +126,11 @@ impl Live {
             Ok(geometry) => geometry.shared_start(options.executors as u64),
             Err(_) => 0,
         };
-        let memory = SharedMemory::create("spirit-dram", bytes)
-            .map_err(failed("take memory that other processes can map for"))?;
-        let words = ReaderWords::create().map_err(failed("take reader slots for"))?;
+        let memory =
+            SharedMemory::create("spirit-dram", bytes).map_err(failed("create shared memory"))?;
+        let words = ReaderWords::create().map_err(failed("create reader slots"))?;
         let mode = file.mode()?;
-        let rendezvous = Rendezvous::bind(directory, mode).map_err(failed("make"))?;
+        let rendezvous = Rendezvous::bind(directory, mode).map_err(failed("create it"))?;
         Ok(Live { memory, words, rendezvous, processes: Arc::default() })
     }
 

@@ -1,6 +1,6 @@
 //! The root of an open index, and when it is written: before anything else is stored, and not
-//! earlier. So a start that changes nothing leaves the file unchanged, even if its process is
-//! killed.
+//! earlier. So a start that stores nothing leaves the file unchanged, even if its process is
+//! killed. `docs/durability.md` lists what a start stores on its own, at "An untouched file".
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -55,13 +55,13 @@ impl OpenRoot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the salt of the logs' checksums, and the number of this start.
+    /// Returns the salt of the logs' checksums, and the incarnation of this start.
     pub(crate) fn log_identity(&self) -> (u32, u32) {
         let root = self.state().root;
         (root.salt as u32, root.incarnation as u32)
     }
 
-    /// Returns the start number of this start in the root.
+    /// Returns the start number: the random number that this start has drawn for the root.
     pub(crate) fn start(&self) -> u64 {
         self.state().root.start
     }

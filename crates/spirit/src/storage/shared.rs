@@ -7,13 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
-use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::corrupt::Corrupt as Damage;
 use spirit_index::ground::damage;
 use spirit_index::ground::roots::Gauge;
 use spirit_index::keys::WriterKeys;
 use spirit_index::memory::Memory;
 use spirit_query::Level;
 
+use crate::config::corrupt::Corrupt;
 use crate::config::error::WriteError;
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
@@ -74,7 +75,7 @@ pub(crate) struct Shared {
     keys: Mutex<WriterKeys>,
     poisoned: AtomicBool,
     /// The first damage found in the file. Nothing is computed from damaged parts.
-    damage: OnceLock<Corrupt>,
+    damage: OnceLock<Damage>,
     /// True if keys were moved out of the key table to make room. Older keys are then not imported.
     keys_left: AtomicBool,
     /// The number of steps by which the flush stage may have made room, and of segments handed to
@@ -210,7 +211,7 @@ impl Shared {
     /// Returns the error of all operations on a poisoned pipeline.
     pub(crate) fn refusal(&self) -> WriteError {
         match self.damage.get() {
-            Some(what) => WriteError::Damaged { what: what.clone() },
+            Some(what) => WriteError::Damaged(Corrupt::new(None, what.clone())),
             None if self.has_disk_failed() => WriteError::SyncFailed,
             None => WriteError::Poisoned,
         }

@@ -56,7 +56,7 @@ impl Store {
     pub(crate) fn open(directory: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let path = directory.join("heap");
         // An unreadable directory may hold an index: no other is made in its place.
-        let is_there = || path.try_exists().map_err(failed(&path, "look for it"));
+        let is_there = || path.try_exists().map_err(failed(&path, "check that it exists"));
         if options.private {
             return Self::open_private(&path, options);
         }
@@ -77,7 +77,7 @@ impl Store {
         let new = directory.join("heap.new");
         remove_unfinished(&new)?;
         let made = Self::make(&new, options).and_then(|store| {
-            std::fs::rename(&new, path).map_err(failed(&new, "give it its name"))?;
+            std::fs::rename(&new, path).map_err(failed(&new, "rename it"))?;
             sync_directory(directory).inspect_err(|_| drop(std::fs::remove_file(path)))?;
             Ok(store)
         });
@@ -90,7 +90,7 @@ impl Store {
     /// Makes the index's file under the name `new`. All of it is on the disk on return.
     fn make(new: &Path, options: &mut Options) -> Result<Store, OpenError> {
         let settings = options.memory();
-        Geometry::new(settings).map_err(|error| OpenError::Memory(options.as_asked(error)))?;
+        Geometry::new(settings).map_err(|error| OpenError::from(options.as_asked(error)))?;
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
         options.fix_nvm(nvm);
         let executors = options.executors as u64;
@@ -120,13 +120,13 @@ impl Store {
         let region = trust::root_region(&file)?;
         let mut store = Self::with_root(file, region, options, root, None)?;
         store.is_new = true;
-        store.root.say_open().map_err(OpenError::File)?;
-        store.file.sync_all().map_err(OpenError::File)?;
+        store.root.say_open().map_err(OpenError::from)?;
+        store.file.sync_all().map_err(OpenError::from)?;
         Ok(store)
     }
 
     fn open_existing(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
-        let file = HeapFile::open(path).map_err(OpenError::File)?;
+        let file = HeapFile::open(path).map_err(OpenError::from)?;
         let (found, region) = trust::find_root(&file, options)?;
         trust::check(&file, options, &found)?;
         check_medium(&file, options)?;
@@ -146,7 +146,7 @@ impl Store {
     /// A copy drops nothing. So it needs room for everything that the writer had in DRAM, which the
     /// log holds. It also needs the space that is kept free ahead of need.
     fn open_private(path: &Path, options: &mut Options) -> Result<Store, OpenError> {
-        let file = HeapFile::open_private(path).map_err(OpenError::File)?;
+        let file = HeapFile::open_private(path).map_err(OpenError::from)?;
         let (found, region) = trust::find_root(&file, options)?;
         trust::check(&file, options, &found)?;
         let dram_max = EXECUTOR_BYTES_MAX * found.executors;
@@ -163,7 +163,7 @@ impl Store {
         found: Option<Root>,
     ) -> Result<Store, OpenError> {
         let live = (!options.private).then(|| Live::open(&file, options));
-        let live = live.transpose().map_err(OpenError::File)?;
+        let live = live.transpose().map_err(OpenError::from)?;
         let barrier = barrier(&file, options);
         let trace = options.trace.clone();
         let failure = Failure::default();
@@ -190,13 +190,13 @@ impl Store {
         })
     }
 
-    /// Returns the salt of the logs' checksums, and the number of this start.
+    /// Returns the salt of the logs' checksums, and the incarnation of this start.
     pub(crate) fn log_identity(&self) -> (u32, u32) {
         self.root.log_identity()
     }
 
-    /// Returns the log of an executor, and the number of this start; none if operations are not
-    /// logged.
+    /// Returns the log of an executor, and the incarnation of this start; none if operations are
+    /// not logged.
     pub(crate) fn log_of(&self, nvm: &Nvm, options: &Options) -> Option<(LogSpace, u32)> {
         let (salt, incarnation) = self.log_identity();
         let (start, bytes) = nvm.layout().log;
@@ -237,7 +237,7 @@ impl Store {
         options: &Options,
         geometry: &Geometry,
     ) -> Result<Welcome, OpenError> {
-        let identity = self.file.identity().map_err(OpenError::File)?;
+        let identity = self.file.identity().map_err(OpenError::from)?;
         Ok(Welcome::of(options, geometry, identity, self.root.start()))
     }
 
@@ -290,7 +290,7 @@ fn next_root(found: &Root) -> Root {
 
 /// Returns an error of the system at `path`.
 fn failed(path: &Path, action: &'static str) -> impl Fn(std::io::Error) -> OpenError {
-    move |reason| OpenError::File(HeapFileError::System { path: path.into(), action, reason })
+    move |reason| OpenError::File { path: path.into(), action, reason }
 }
 
 /// Makes the directory and its missing parents. Each is on the disk before the next is made.
@@ -325,21 +325,21 @@ pub(crate) fn make_file(
     options: &Options,
 ) -> Result<HeapFile, OpenError> {
     let file =
-        HeapFile::create(path, PARTS_START + executors * nvm.bytes).map_err(OpenError::File)?;
+        HeapFile::create(path, PARTS_START + executors * nvm.bytes).map_err(OpenError::from)?;
     check_medium(&file, options)?;
     let layout = NvmLayout::new(nvm, segment_bytes);
-    file.reserve(0, PARTS_START).map_err(OpenError::File)?;
+    file.reserve(0, PARTS_START).map_err(OpenError::from)?;
     for number in 0..executors {
         let all = [(0, nvm.bytes)];
         let parts = layout.parts_at_first();
         let parts: &[_] = if options.reserve_full { &all } else { &parts };
         for (start, bytes) in parts {
             let start = PARTS_START + number * nvm.bytes + start;
-            file.reserve(start, *bytes).map_err(OpenError::File)?;
+            file.reserve(start, *bytes).map_err(OpenError::from)?;
         }
         if options.is_os_level() {
             let log = PARTS_START + number * nvm.bytes + layout.log.0;
-            file.write_zeros(log, layout.log_at_first()).map_err(OpenError::File)?;
+            file.write_zeros(log, layout.log_at_first()).map_err(OpenError::from)?;
         }
     }
     Ok(file)
@@ -348,7 +348,10 @@ pub(crate) fn make_file(
 /// Returns an error if the medium cannot keep the level.
 fn check_medium(file: &HeapFile, options: &Options) -> Result<(), OpenError> {
     if options.is_os_level() && file.medium() == Medium::Tmpfs {
-        return Err(OpenError::Durability { path: file.path().into(), medium: file.medium() });
+        return Err(OpenError::Durability {
+            path: file.path().into(),
+            medium: file.medium().to_string(),
+        });
     }
     Ok(())
 }
@@ -357,7 +360,7 @@ fn check_medium(file: &HeapFile, options: &Options) -> Result<(), OpenError> {
 pub(crate) fn remove_unfinished(new: &Path) -> Result<(), OpenError> {
     match std::fs::remove_file(new) {
         Err(reason) if reason.kind() != std::io::ErrorKind::NotFound => {
-            Err(failed(new, "remove what was not finished")(reason))
+            Err(failed(new, "remove this unfinished file")(reason))
         }
         _ => Ok(()),
     }

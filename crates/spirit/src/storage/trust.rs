@@ -16,7 +16,7 @@ pub(crate) const CLOSED: u64 = 2;
 pub(crate) fn map(file: &HeapFile, start: u64, bytes: u64) -> Result<Region, OpenError> {
     let part = FilePart { file, start, bytes };
     Region::reserve_tiers(Some(part), Dram::Private, bytes, Residency::OnTouch)
-        .map_err(|reason| OpenError::Memory(reason.into()))
+        .map_err(OpenError::from)
 }
 
 /// Maps the beginning of a file, before the executors' parts: root and list of fields.
@@ -33,20 +33,22 @@ pub(crate) fn find_root(
     let has = file.bytes();
     if has < PARTS_START {
         return Err(wrong(format!(
-            "it has {has} bytes, and what each begins with has {PARTS_START}"
+            "it has {has} bytes, less than the {PARTS_START} bytes of every index; it was cut, or \
+             is not an index"
         )));
     }
     let region = root_region(file)?;
     let root = root::read(&region).map_err(|error| wrong(error.to_string()))?;
     if root.file_bytes() != Some(has) {
-        let says = root.file_bytes().map_or("more than there can be".into(), |b| b.to_string());
+        let says = root.file_bytes().map_or("too many".into(), |b| b.to_string());
         return Err(wrong(format!(
-            "it has {has} bytes, and its root says {says}; it was cut, or is a copy that was not finished"
+            "it has {has} bytes, and its root says {says} bytes; it was cut, or is an unfinished \
+             copy"
         )));
     }
     options
         .take_over(&root)
-        .map_err(|what| wrong(format!("its root names no {what} that this version knows")))?;
+        .map_err(|what| wrong(format!("this version does not know the {what} in its root")))?;
     Ok((root, region))
 }
 
@@ -58,7 +60,7 @@ pub(crate) fn check(file: &HeapFile, options: &Options, root: &Root) -> Result<(
     } else if options.mode == Mode::Graceful {
         Err(OpenError::Unclean { path: path() })
     } else {
-        let identity = file.identity().map_err(OpenError::File)?;
+        let identity = file.identity().map_err(OpenError::from)?;
         if is_copy(root, identity) {
             Err(OpenError::Copied { path: path() })
         } else if outlives_all(file, options) || is_cached(root, identity) == Some(true) {
@@ -76,7 +78,7 @@ pub(crate) fn is_relied_on(
     options: &Options,
     root: &Root,
 ) -> Result<bool, OpenError> {
-    let identity = file.identity().map_err(OpenError::File)?;
+    let identity = file.identity().map_err(OpenError::from)?;
     let is_kept = outlives_all(file, options) || is_cached(root, identity) != Some(false);
     Ok(is_kept && !is_copy(root, identity))
 }

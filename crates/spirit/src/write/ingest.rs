@@ -112,7 +112,7 @@ pub(crate) struct Ingester {
     /// True if a document did not fit in the segment any more.
     is_full: bool,
     /// True if the segment was handed over, and there was no room for the next one yet.
-    sealed: bool,
+    handed_over: bool,
     /// The arrivals, if documents are kept for a time.
     arrivals: Option<Arrivals>,
     /// True once the index closes.
@@ -164,7 +164,7 @@ impl Ingester {
             documents_end: documents,
             accepted,
             is_full: false,
-            sealed: false,
+            handed_over: false,
             arrivals,
             is_closing: false,
             delete_sequence: sequence,
@@ -189,7 +189,7 @@ impl Ingester {
 
     /// Returns the journal. There is one while the log is replayed.
     pub(crate) fn journal(&mut self) -> &mut Journal {
-        self.journal.as_mut().expect("what is replayed has a log")
+        self.journal.as_mut().expect("only an index with a log replays")
     }
 
     /// Returns the bytes of the log that no engraved segment covers.
@@ -285,7 +285,7 @@ impl Ingester {
     /// Writes invisible rows of the batch into the segment being filled, or into the next one if
     /// that is full.
     fn append(&mut self) -> Result<Appended, WriteError> {
-        if self.sealed || self.is_full || self.is_segment_over() {
+        if self.handed_over || self.is_full || self.is_segment_over() {
             self.next_segment()?;
         }
         let progress = self.shared.progress();
@@ -419,7 +419,7 @@ impl Ingester {
     /// row ends after the operation's record.
     fn append_dead(&mut self, sequence: u64) -> Result<u64, WriteError> {
         loop {
-            if self.sealed || self.is_full {
+            if self.handed_over || self.is_full {
                 self.next_segment()?;
             }
             let progress = self.shared.progress();

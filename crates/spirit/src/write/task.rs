@@ -2,14 +2,14 @@
 
 use std::sync::mpsc::SyncSender;
 
-use spirit_index::engrave::Sealed;
+use spirit_index::engrave::SegmentEnd;
 use spirit_index::flush::Flush;
 
 /// A task of the flush stage.
 #[expect(clippy::large_enum_variant, reason = "the thread that adds would allocate a box")]
 pub(crate) enum Task {
     /// Flush this segment, and engrave it if there is a second tier.
-    Flush(Flush, Sealed),
+    Flush(Flush, SegmentEnd),
     /// Engrave all flushed segments, under any policy: the log is full, or the index closes.
     EngraveAll,
     /// Merge all engraved segments, however few: the index closes.

@@ -4,11 +4,15 @@
 //! The holder ingests it in a batch with others that wait (flat combining). So `add` from many
 //! threads costs no thread switch, and short documents share their cache misses.
 //!
+//! This holds for documents with a key, and for all documents if there is one executor. Deletes,
+//! batches and groups wait for the role itself. So does a document without a key if there are
+//! several executors: automatic keys ascend with the rows.
+//!
 //! The waiting thread checks now and then if its document is in, and if the role is free. If it is
 //! free, the thread takes it and serves all that wait, itself included. So no document is left
 //! behind.
 //!
-//! Slots are fixed. A thread that finds none free waits for the role itself.
+//! The number of slots is fixed. A thread that finds none free waits for the role itself.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use spirit::{HitError, Index, Query, Reader, Search, StoredValue};
+use spirit::lab::StoredValue;
+use spirit::{HitError, Index, Query, Reader, Search};
 use spirit_index::column::Column;
 use spirit_index::ground::posting::rank_of;
 use spirit_index::ground::values::ValueKind;
@@ -189,7 +190,7 @@ fn expect_contents(reader: &mut Reader, documents: &[Document]) -> Result<(), St
             return Err(format!("* finds {} documents, not {}", hits.len(), documents.len()));
         }
         while let Some(document) = newest_first.get(at) {
-            match hits.get(at).unwrap().document().cloned() {
+            match hits.get(at).unwrap().stored().cloned() {
                 // Anyone who was stopped for longer than the lease asks again.
                 Err(HitError::Lease { .. }) => break,
                 Err(error) => return Err(error.to_string()),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spirit::StoredValue;
+use spirit::lab::StoredValue;
 use spirit_index::keys;
 
 use crate::operation::{Operation, fields_of};

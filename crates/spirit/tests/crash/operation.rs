@@ -1,6 +1,7 @@
 //! What is done to an index, and histories of it.
 
-use spirit::{Batch, Document, Index, StoredValue, WriteError};
+use spirit::lab::StoredValue;
+use spirit::{Batch, Document, Index, WriteError};
 
 use crate::support::Chance;
 
@@ -108,9 +109,12 @@ impl Operation {
             Operation::Group(_, offset) => with_documents(&self.documents(), |documents| {
                 index.write(Batch::from_iter(documents).offset(&offset.to_le_bytes()))
             }),
-            Operation::AddAll(_) => with_documents(&self.documents(), |documents| {
-                index.add_all(documents).map(drop).map_err(|failed| failed.error)
-            }),
+            Operation::AddAll(_) => {
+                with_documents(&self.documents(), |documents| match index.add_all(documents) {
+                    Err(WriteError::AfterSome { error, .. }) => Err(*error),
+                    other => other.map(drop),
+                })
+            }
             Operation::Flush => index.flush(),
             _ => Ok(()),
         }

@@ -182,7 +182,7 @@ impl<'r> Patient<'r> {
     /// `spirit check` finds nothing wrong before anybody has mended it, but for a root or a list of fields that
     /// was torn; without any root there is nothing to check.
     fn check(&self) -> Result<(), String> {
-        let Ok(report) = spirit::backup::check(self.heap.path()) else { return Ok(()) };
+        let Ok(report) = Index::check(self.heap.path()) else { return Ok(()) };
         let is_wrong = report.findings.iter().any(|finding| !TORN.contains(&finding.what));
         if is_wrong { Err(format!("a check says\n{report}")) } else { Ok(()) }
     }

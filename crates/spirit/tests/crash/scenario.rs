@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
 
 use crate::operation::{Kind, Operation, history};
 use crate::setup::Setup;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit::lab::Trace;
-use spirit::settings::{EngravePolicy, PointerUpdate, Postings};
+use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
 use spirit::{Analyzer, Index, Mode, OnFull, OpenError};
 use spirit_door::sim::Image;
 use spirit_index::ground::layout::PARTS_START;

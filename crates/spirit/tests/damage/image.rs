@@ -71,7 +71,7 @@ impl Image {
 
     /// What `check` says of it.
     pub(crate) fn check(&self) -> Result<spirit::backup::Report, OpenError> {
-        spirit::backup::check(self.directory.path())
+        Index::check(self.directory.path())
     }
 
     /// Whether `check` says that something is wrong.

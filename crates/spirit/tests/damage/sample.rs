@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use spirit::facets::{DateInterval, Facet};
-use spirit::schema::Calendar;
-use spirit::settings::Postings;
+use spirit::lab::Postings;
 use spirit::{
     Analyzer, Builder, Document, FieldKind, HitError, Index, OnFull, Reader, Search, SearchError,
     WriteError,
@@ -312,7 +311,7 @@ fn facets() -> impl Iterator<Item = Facet> {
         Facet::Histogram { field: field("views"), interval: 10.0 },
         Facet::Stats { field: field("views") },
         Facet::Percentiles { field: field("score"), at: vec![50.0, 99.0] },
-        Facet::Dates { field: field("seen"), interval: DateInterval::Calendar(Calendar::Week) },
+        Facet::Dates { field: field("seen"), interval: DateInterval::Week },
     ]
     .into_iter()
 }

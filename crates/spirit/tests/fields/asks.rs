@@ -5,10 +5,11 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use proptest::prelude::*;
+use spirit::lab::StoredValue;
 use spirit::query::Problem;
 use spirit::schema::Schema;
-use spirit::search::{Direction, Recency};
-use spirit::{Clause, Index, Operator, Query, Search, StoredValue};
+use spirit::search::Direction;
+use spirit::{Clause, Index, Operator, Query, Search};
 use spirit_oracle::{Document, Oracle};
 
 use crate::naive::stored;
@@ -129,17 +130,17 @@ fn check_faded(index: &Index, schema: &Schema, query: &Query, clause: &Clause) {
         return;
     }
     let mut reader = index.reader().unwrap();
-    let recency =
-        || Recency::new("@timestamp", Duration::from_secs(1_000_000)).as_of(9_000_000_000);
+    let half_life = Duration::from_secs(1_000_000);
+    let faded = |k| Search::best(k).recency_as_of("@timestamp", half_life, 9_000_000_000);
     let mut best = |search: Search| {
         let hits = reader.search(query, search).unwrap();
         let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
         hits.keys().unwrap().into_iter().zip(scores).collect::<Vec<_>>()
     };
-    let all = best(Search::best(HITS).recency(recency()).exhaustive());
+    let all = best(faded(HITS).exhaustive());
     assert!(all.is_sorted_by(|a, b| a.1 >= b.1), "{clause}");
     for k in [5, HITS] {
-        let found = best(Search::best(k).recency(recency()));
+        let found = best(faded(k));
         assert_eq!(found, all[..all.len().min(k)], "the best {k} of {clause}, faded");
     }
     let plain: BTreeMap<String, f32> = best(Search::best(HITS)).into_iter().collect();
@@ -180,7 +181,7 @@ fn check_sorted(
         );
         check_values(
             index,
-            &hits.iter().map(|hit| hit.sort_value()).collect::<Vec<_>>(),
+            &hits.iter().map(|hit| hit.sort_value().map(StoredValue::from)).collect::<Vec<_>>(),
             &expected,
             field,
         );

@@ -1,6 +1,7 @@
 //! The columns of flushed segments, held to what their documents have.
 
-use spirit::schema::{FieldId, Schema};
+use spirit::lab::FieldId;
+use spirit::schema::Schema;
 use spirit_index::ground::posting::rank_of;
 use spirit_index::ground::term::TERM_BYTES_MAX;
 use spirit_index::ground::values::ValueKind;

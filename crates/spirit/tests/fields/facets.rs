@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use spirit::facets::{Aggregate, DateInterval, Facet, Summary, TopTerms};
-use spirit::schema::{Calendar, Schema};
+use spirit::schema::Schema;
 use spirit::{FieldKind, Index};
 use spirit_index::ground::values::ValueKind;
 use spirit_oracle as oracle;
+use spirit_schema::Calendar;
 
 use crate::naive::{terms, values};
 
@@ -159,7 +160,7 @@ pub(crate) fn check_facets(index: &Index, newest_first: &[&oracle::Document]) {
                 let dates = |interval| Facet::Dates { field: field.name.clone(), interval };
                 let found = ask(&[
                     dates(DateInterval::Milliseconds(90_000_000)),
-                    dates(DateInterval::Calendar(Calendar::Month)),
+                    dates(DateInterval::Month),
                 ]);
                 let [Aggregate::Dates(fixed), Aggregate::Dates(months)] = &found[..] else {
                     panic!("{found:?}")

@@ -18,8 +18,9 @@ use std::collections::BTreeSet;
 use act::{Act, Given, act};
 use naive::{positions, stored, terms, values};
 use proptest::prelude::*;
-use spirit::schema::{FieldError, FieldId, Schema, TimeUnit};
-use spirit::settings::{EngravePolicy, PointerUpdate};
+use spirit::lab::FieldId;
+use spirit::lab::{EngravePolicy, PointerUpdate};
+use spirit::schema::{FieldError, Schema, TimeUnit};
 use spirit::{
     Analyzer, Batch, Document, FieldKind, Index, Mode, OnFull, Query, Search, Value, WriteError,
 };
@@ -154,7 +155,10 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
                 let batch = Batch::from_iter(&all).offset(b"offset");
                 index.write(batch).map(|()| all.len() as u64).map_err(|_| 0)
             } else {
-                index.add_all(&all).map_err(|error| error.added)
+                index.add_all(&all).map_err(|error| match error {
+                    WriteError::AfterSome { added, .. } => added,
+                    other => panic!("{other}"),
+                })
             };
             let added = added.unwrap_or_else(|added| added) as usize;
             for ((_, text, fields), key) in documents.iter().zip(&keys).take(added) {
@@ -227,7 +231,7 @@ fn check(index: &Index, oracle: &Oracle) {
         if !index.settings().store {
             break;
         }
-        let found = hits.get(at).unwrap().document().cloned().unwrap();
+        let found = hits.get(at).unwrap().stored().cloned().unwrap();
         let fields = document.fields.iter();
         let fields: Vec<_> =
             fields.map(|(name, given)| (name.clone(), stored(&schema, name, given))).collect();
@@ -300,7 +304,7 @@ fn run(policy: Policy, acts: &[Act]) {
     check(&index, &oracle);
     if !policy.volatile {
         index.close().unwrap();
-        let report = spirit::backup::check(directory.path()).unwrap();
+        let report = Index::check(directory.path()).unwrap();
         assert!(report.is_sound(), "{report}");
     }
 }

@@ -1,7 +1,9 @@
 //! What a document has in its fields, by the simplest means.
 
-use spirit::schema::{Field, FieldId, Schema};
-use spirit::{Analyzer, FieldKind, StoredValue};
+use spirit::lab::FieldId;
+use spirit::lab::StoredValue;
+use spirit::schema::{Field, Schema};
+use spirit::{Analyzer, FieldKind};
 use spirit_index::ground::term::{Term, TermKey};
 use spirit_index::ground::values::ValueKind;
 use spirit_oracle as oracle;

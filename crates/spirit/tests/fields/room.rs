@@ -1,7 +1,6 @@
 //! Documents of values and little else, in the least heaps that open: there is always room for a segment and its columns.
 
 use spirit::{Builder, Document, Index, OnFull, OpenError, WriteError};
-use spirit_index::ground::geometry::GeometryError;
 
 use crate::support::columns::check_columns;
 use crate::support::directory::Directory;
@@ -28,13 +27,11 @@ fn add(index: &Index, (values, fields): (u64, u64), n: u64) -> Result<(), WriteE
 /// The least heaps for such an index.
 fn least(options: &dyn Fn(u64, u64) -> Builder, directory: &Directory) -> (u64, u64) {
     let nvm_bytes = match options(1, 1).directory(directory.path()).open() {
-        Err(OpenError::Memory(GeometryError::NvmTooSmall { nvm_bytes_min, .. })) => nvm_bytes_min,
+        Err(OpenError::NvmTooSmall { nvm_bytes_min, .. }) => nvm_bytes_min,
         other => panic!("{:?}", other.err()),
     };
     match options(1, nvm_bytes).directory(directory.path()).open() {
-        Err(OpenError::Memory(GeometryError::HeapTooSmall { dram_bytes_min, .. })) => {
-            (dram_bytes_min, nvm_bytes)
-        }
+        Err(OpenError::DramTooSmall { dram_bytes_min, .. }) => (dram_bytes_min, nvm_bytes),
         other => panic!("{:?}", other.err()),
     }
 }

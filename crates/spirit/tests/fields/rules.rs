@@ -1,7 +1,8 @@
 //! What holds of schemas and fields, one by one.
 
+use spirit::lab::StoredValue;
 use spirit::schema::FieldError;
-use spirit::{Builder, Document, FieldKind, Index, OpenError, Search, StoredValue, WriteError};
+use spirit::{Builder, Document, FieldKind, Index, OpenError, Search, WriteError};
 use spirit_index::ground::layout::{PARTS_START, ROOT_BYTES};
 
 use crate::support::directory::Directory;
@@ -81,7 +82,7 @@ fn who_only_reads_learns_of_new_fields() {
             .unwrap()
             .get(0)
             .unwrap()
-            .document()
+            .stored()
             .cloned()
             .unwrap();
         assert_eq!(found.text, "red");
@@ -111,13 +112,13 @@ fn a_torn_list_of_fields_is_mended_and_a_damaged_one_is_refused() {
     // Three lists were written, the last one to the second slot.
     flip(1);
     assert!(matches!(small(&directory).open(), Err(OpenError::Root { .. })));
-    assert!(!spirit::backup::check(directory.path()).unwrap().is_sound());
+    assert!(!Index::check(directory.path()).unwrap().is_sound());
     flip(1);
     flip(0);
-    assert!(!spirit::backup::check(directory.path()).unwrap().is_sound());
+    assert!(!Index::check(directory.path()).unwrap().is_sound());
     let index = small(&directory).open().unwrap();
     assert_eq!(index.schema().fields().len(), 4);
     index.close().unwrap();
-    let report = spirit::backup::check(directory.path()).unwrap();
+    let report = Index::check(directory.path()).unwrap();
     assert!(report.is_sound(), "{report}");
 }

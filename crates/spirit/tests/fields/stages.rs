@@ -1,5 +1,6 @@
 //! What becomes of columns where segments go: rewritten, engraved, read by another process, backed up and restored.
 
+use spirit::backup::Backup;
 use spirit::{Analyzer, Builder, Document, FieldKind, Index, Mode, OnFull};
 use spirit_index::snapshot::Snapshot;
 
@@ -108,7 +109,7 @@ fn columns_go_where_segments_go() {
     let backup = directory.path().join("backup");
     index.backup(&backup).unwrap();
     let restored = Directory::new();
-    spirit::backup::restore(&backup, restored.path()).unwrap();
+    Backup::at(&backup).restore(restored.path()).unwrap();
     let again = Index::builder().directory(restored.path()).dram_bytes(6 << 20).open().unwrap();
     assert_eq!(check_columns(&again).unwrap(), values);
     let killed = directory.killed();

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use spirit::Index;
+use spirit::lab::FieldId;
 use spirit::lab::Level;
-use spirit::schema::{FieldId, Schema};
+use spirit::schema::Schema;
 use spirit_index::column::Column;
 use spirit_index::form::text_index::TextScratch;
 use spirit_index::ground::posting::rank_of;

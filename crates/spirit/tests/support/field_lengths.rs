@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit::schema::{FieldId, Schema};
+use spirit::lab::FieldId;
+use spirit::schema::Schema;
 use spirit::{FieldKind, Index};
 use spirit_index::form::text_index::TextScratch;
 use spirit_index::ground::posting::{frequency, local};

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use spirit::lab::Algorithm;
 use spirit::lab::Counts;
+use spirit::lab::Parameters;
+use spirit::lab::Postings;
 use spirit::query::Bool;
 use spirit::schema::Schema;
-use spirit::search::{Order, Parameters, Total};
-use spirit::settings::Postings;
+use spirit::search::Total;
 use spirit::{Clause, FieldKind, Index, Operator, Query, Reader, Search, SearchError};
 use spirit_oracle::{Collection, Oracle, terms_of};
 
@@ -257,7 +258,7 @@ fn check_best(index: &Index, oracle: &Oracle, asked: &Clause) {
 fn check_parameters(reader: &mut Reader, query: &Query, asked: &Clause) {
     for (k1, b) in [(0.0, 0.75), (1e-6, 0.5), (1.2, 1.0)] {
         let mut best = |k, skips: bool| {
-            let search = Search::in_order(k, Order::Relevance(Parameters { k1, b }));
+            let search = Search::best(k).bm25(k1, b);
             let search = if skips { search } else { search.exhaustive() };
             let hits = reader.search(query, search).unwrap();
             let scores: Vec<f32> = hits.iter().filter_map(|hit| hit.score()).collect();
@@ -278,17 +279,17 @@ fn check_explanations(index: &Index, oracle: &Oracle, asked: &Clause, all: &[(St
     let some = all.len().div_ceil(12).max(1);
     for (key, score) in all.iter().step_by(some) {
         let explained = reader.explain(&query, &search, key).unwrap().unwrap();
-        assert!(explained.matches, "{key} by {asked}:\n{explained}");
-        assert_eq!(explained.value.to_bits(), score.to_bits(), "{key} by {asked}:\n{explained}");
+        assert!(explained.matches(), "{key} by {asked}:\n{explained}");
+        assert_eq!(explained.score().to_bits(), score.to_bits(), "{key} by {asked}:\n{explained}");
     }
     let found: HashSet<&str> = oracle.matches(asked).map(|document| &*document.key).collect();
     for document in oracle.documents().step_by(some + 7) {
         let explained = reader.explain(&query, &search, &document.key).unwrap().unwrap();
         let expected = found.contains(&*document.key);
-        assert_eq!(explained.matches, expected, "{} by {asked}:\n{explained}", document.key);
-        assert!(expected || explained.value == 0.0);
+        assert_eq!(explained.matches(), expected, "{} by {asked}:\n{explained}", document.key);
+        assert!(expected || explained.score() == 0.0);
     }
-    assert_eq!(reader.explain(&query, &search, "nobody").unwrap(), None);
+    assert!(reader.explain(&query, &search, "nobody").unwrap().is_none());
 }
 
 /// Documents and words of the text, and of the fields that scores are computed of, by name.

@@ -5,6 +5,7 @@
 //! or masks. One test binary, so that its parts can share their strategies.
 
 mod english;
+mod fixed;
 mod keyword;
 mod limits;
 mod simple;

@@ -16,7 +16,7 @@ enum May {
     UseAnything,
 }
 
-/// From the basement up: a crate uses only crates above it in this list.
+/// The bottom layer first. A crate uses only crates before it in this list.
 const LAYERS: [(&str, May); 12] = [
     ("spirit-mem", May::Use(&[])),
     ("spirit-kernel", May::Use(&[])),

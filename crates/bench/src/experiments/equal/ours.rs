@@ -1,6 +1,6 @@
 //! Our index in the layouts that are compared, and what it answers.
 
-use spirit::settings::{DictionaryTier, PointerUpdate, Postings};
+use spirit::lab::{DictionaryTier, PointerUpdate, Postings};
 use spirit::{Builder, Document, Index, Search};
 use spirit_peer_protocol::{Answer, Query as Tree};
 

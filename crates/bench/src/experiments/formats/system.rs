@@ -1,7 +1,7 @@
 //! The same documents in each form of lists and on each medium.
 
 use spirit::Index;
-use spirit::settings::{PointerUpdate, Postings};
+use spirit::lab::{PointerUpdate, Postings};
 use spirit::stats::Stats;
 
 use crate::Fallible;

@@ -52,7 +52,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
         let found = &self.query.terms[term];
         let scoring = self.query.terms.len() + term;
         let words = words_of(&self.scratch.words, scoring);
-        let extent = place.context.extent.as_ref().expect("a fresh segment");
+        let extent = place.context.extent.as_ref().expect("a fresh segment has an extent");
         let lookup = self.query.lookup(found);
         self.scratch.leaves[scoring].open_fresh(extent, lookup, found.hash, words);
     }

@@ -64,7 +64,7 @@ impl FlushStage {
             root.keep_time();
         }
         if let Ok(mut role) = self.role.try_lock() {
-            role.seal_over();
+            role.hand_over_old();
         }
         // Not during a rewrite, which holds the oldest segments together.
         while self.rewrite.is_none()

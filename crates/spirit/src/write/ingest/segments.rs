@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::TrySendError;
 
-use spirit_index::engrave::Sealed;
+use spirit_index::engrave::SegmentEnd;
 use spirit_index::flush::Flush;
 use spirit_index::fresh::FreshWriter;
 use spirit_index::ground::ids::SegmentId;
@@ -49,18 +49,18 @@ impl Ingester {
     /// that waits for room gets an error, since no thread is left to make any.
     pub(crate) fn end_last_segment(&mut self) -> Result<(), WriteError> {
         self.is_closing = true;
-        if self.writer.rows() > 0 { self.seal() } else { Ok(()) }
+        if self.writer.rows() > 0 { self.hand_over() } else { Ok(()) }
     }
 
     /// Ends the segment being filled before it is full, unless it is empty.
     pub(crate) fn end_segment(&mut self) -> Result<(), WriteError> {
-        if self.sealed || self.writer.rows() > 0 { self.next_segment() } else { Ok(()) }
+        if self.handed_over || self.writer.rows() > 0 { self.next_segment() } else { Ok(()) }
     }
 
     /// Hands the segment to the flush stage, and opens the next. The call can be repeated if there
     /// is no room.
     pub(super) fn next_segment(&mut self) -> Result<(), WriteError> {
-        self.seal()?;
+        self.hand_over()?;
         let memory = &self.shared.memory;
         let id = SegmentId::first(self.writer.id().position() + 1);
         let base_row = self.row_end();
@@ -81,7 +81,7 @@ impl Ingester {
             }
             self.wait_for_stage(progress)?;
         };
-        (self.is_full, self.sealed) = (false, false);
+        (self.is_full, self.handed_over) = (false, false);
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.begin_segment(memory, id.position());
         }
@@ -94,19 +94,19 @@ impl Ingester {
         self.writer.base_row() + self.writer.rows() as u64
     }
 
-    /// Closes the segment and hands it over. While the queue is full, the segment stays open.
-    fn seal(&mut self) -> Result<(), WriteError> {
-        while !self.sealed {
+    /// Ends the segment and hands it over. While the queue is full, the segment stays open.
+    fn hand_over(&mut self) -> Result<(), WriteError> {
+        while !self.handed_over {
             let progress = self.shared.progress();
-            if !self.try_seal()? {
+            if !self.try_to_hand_over()? {
                 self.wait_for_stage(progress)?;
             }
         }
         Ok(())
     }
 
-    /// Seals like [`seal`](Self::seal), but does not wait. False if the queue is full.
-    fn try_seal(&mut self) -> Result<bool, WriteError> {
+    /// Like [`hand_over`](Self::hand_over), but does not wait. False if the queue is full.
+    fn try_to_hand_over(&mut self) -> Result<bool, WriteError> {
         // Before the descriptor records where the log continues after this segment.
         let row = self.row_end();
         if let Some(journal) = &mut self.journal {
@@ -115,15 +115,15 @@ impl Ingester {
         let descriptor = self.shared.memory.table().descriptor(self.writer.id());
         descriptor.set_rows(self.writer.rows() as u64);
         let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
-        match self.tasks.try_send(Task::Flush(flush, self.at_seal())) {
+        match self.tasks.try_send(Task::Flush(flush, self.segment_end())) {
             Ok(()) => {
-                self.sealed = true;
+                self.handed_over = true;
                 self.shared.note_handed_over();
             }
             Err(TrySendError::Disconnected(_)) => return Err(self.shared.refusal()),
             Err(TrySendError::Full(_)) => descriptor.set_rows(u64::MAX),
         }
-        Ok(self.sealed)
+        Ok(self.handed_over)
     }
 
     /// True if the first document of the segment being filled is so old that it takes no more.
@@ -131,18 +131,18 @@ impl Ingester {
         self.arrivals.as_ref().is_some_and(Arrivals::end_segment)
     }
 
-    /// Closes such a segment, if that needs no waiting.
-    pub(crate) fn seal_over(&mut self) {
-        if !self.sealed && self.is_segment_over() {
+    /// Hands such a segment over, if that needs no waiting.
+    pub(crate) fn hand_over_old(&mut self) {
+        if !self.handed_over && self.is_segment_over() {
             // The next operation returns the error, if there is one.
-            let _ = self.try_seal();
+            let _ = self.try_to_hand_over();
         }
     }
 
-    /// Returns the contents of the segment's entry in the engrave log.
-    fn at_seal(&self) -> Sealed {
+    /// Returns the facts of the segment that its slot will have.
+    fn segment_end(&self) -> SegmentEnd {
         let numbers = &self.shared.numbers;
-        Sealed {
+        SegmentEnd {
             sequence_end: self.sequence_end,
             log_from: self.journal.as_ref().map_or(0, Journal::from),
             documents_end: self.documents_end,
@@ -194,7 +194,7 @@ impl Ingester {
             true => !self.shared.is_anything_unplaced(),
             false => window.oldest == window.end,
         };
-        if is_last && !self.sealed {
+        if is_last && !self.handed_over {
             self.next_segment()?;
         }
         self.wait_for_room(progress)

@@ -14,7 +14,7 @@ use crate::storage::shared::Shared;
 use crate::storage::view::View;
 
 /// The working memory of a reader's queries.
-pub(crate) struct Memory {
+pub(crate) struct Workspace {
     pub(crate) scratch: Scratch,
     pub(crate) hits: Vec<Address>,
     /// The order of the hits.
@@ -31,10 +31,10 @@ pub(crate) struct Memory {
     pub(crate) first: First,
 }
 
-impl Memory {
+impl Workspace {
     pub(crate) fn new(executors: usize, rows_max: u32) -> Self {
         let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
-        Memory {
+        Workspace {
             scratch: Scratch::new(CLAUSES_MAX, rows_max),
             hits: Vec::with_capacity(HITS_MAX * executors),
             found: Found::default(),
@@ -49,7 +49,8 @@ impl Memory {
     }
 }
 
-/// The words of a snapshot of each executor, taken at one moment.
+/// The words of a snapshot of each executor. All are taken, one after the other, before anything is
+/// read.
 pub(crate) struct Snapshots(Vec<Seen>);
 
 impl Snapshots {
