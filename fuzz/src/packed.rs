@@ -3,7 +3,7 @@
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::lists::packed::Positions;
+use spirit_index::lists::Positions;
 use spirit_kernel::Level;
 use spirit_kernel::packed::{
     BLOCK, NUMBER_TAIL_WORDS_MAX, NUMBERS_WORDS_MAX, POSTINGS_WORDS_MAX, TAIL_MAX, pack_numbers,

@@ -4,10 +4,10 @@
 
 use std::collections::HashMap;
 
+use spirit_oracle::{self as oracle, edits};
 use spirit_peer_protocol::{Clauses, Query as Tree, TEXT};
 
 use crate::corpus::{Corpus, tokenizer};
-use crate::edits::edits;
 use crate::lengths::rounded;
 use crate::peers::System;
 use crate::query_sets::columns::Row;
@@ -192,19 +192,19 @@ impl Bm25<'_> {
 
     /// The score of terms that occur together so often.
     fn weighed(&self, terms: &[&String], frequency: f64, document: &Document<'_>) -> Option<f64> {
-        let Convention { k1, b, .. } = self.convention;
+        let Convention { k1, b, rounded_lengths, times_k1_and_one, .. } = self.convention;
         let length = document.length;
-        let length = if self.convention.rounded_lengths { rounded(length) } else { length };
+        let length = if rounded_lengths { rounded(length) } else { length };
         let mean = self.statistics.tokens as f64 / self.documents();
-        let norm = k1 * (1.0 - b + b * f64::from(length) / mean);
-        let factor = if self.convention.times_k1_and_one { k1 + 1.0 } else { 1.0 };
+        let factor = if times_k1_and_one { k1 + 1.0 } else { 1.0 };
         let idf: f64 = terms.iter().map(|term| self.idf(term)).sum();
-        (frequency > 0.0).then(|| factor * idf * frequency / (frequency + norm))
+        let score = oracle::Bm25 { k1, b }.score(idf, frequency, f64::from(length) / mean);
+        (frequency > 0.0).then_some(factor * score)
     }
 
     fn idf(&self, term: &str) -> f64 {
         let n = f64::from(self.statistics.frequencies.get(term).copied().unwrap_or(0));
-        (1.0 + (self.documents() - n + 0.5) / (n + 0.5)).ln()
+        oracle::idf(self.documents(), n)
     }
 
     /// Documents that count.

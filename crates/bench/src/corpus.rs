@@ -11,7 +11,7 @@ use spirit::Analyzer;
 use spirit_text::Tokenizer;
 
 use crate::Fallible;
-use crate::random::Random;
+use spirit_door::sim::Random;
 
 /// Longest document that is tokenized here, in bytes; the engine's default limit.
 const DOCUMENT_BYTES_MAX: usize = 1 << 20;
@@ -60,12 +60,12 @@ impl Corpus {
 
     /// Text whose words are as frequent as Zipf says, 4 to 17 of them a document.
     pub(crate) fn generate(seed: u64, docs: Option<u64>) -> Corpus {
-        let mut random = Random::new(seed, "text");
+        let mut random = Random::named(seed, "text");
         let mut corpus = Corpus::empty("generated");
         let mut document = String::new();
         for _ in 0..docs.unwrap_or(GENERATED_DOCUMENTS) {
             document.clear();
-            for _ in 0..4 + random.below(14) {
+            for _ in 0..4 + random.index(14) {
                 // Ranks drawn so that their logarithm is uniform: frequency falls as one over the rank.
                 let rank = (GENERATED_WORDS as f64).powf(random.unit()) as usize;
                 push_word(rank, &mut document);

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use spirit_peer_protocol::{Named, Query as Tree};
 
 use crate::corpus::tokenizer;
-use crate::random::Random;
+use spirit_door::sim::Random;
 
 /// The archive with the published sets.
 pub(crate) const ARCHIVE: &str = "queries.tar.zst";
@@ -59,7 +59,7 @@ impl QuerySet {
             }
         }
         let sample =
-            |(name, class): (String, _)| sample(class, most, &mut Random::new(seed, &name));
+            |(name, class): (String, _)| sample(class, most, &mut Random::named(seed, &name));
         QuerySet { queries: classes.into_iter().flat_map(sample).collect(), dropped: self.dropped }
     }
 
@@ -78,7 +78,7 @@ impl QuerySet {
 /// At most `most` of them, in their order.
 fn sample(mut all: Vec<Named>, most: usize, random: &mut Random) -> Vec<Named> {
     while all.len() > most {
-        all.remove(random.below(all.len()));
+        all.remove(random.index(all.len()));
     }
     all
 }

@@ -9,14 +9,14 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::form::older::{FindOlder, OlderAt};
-use spirit_index::ground::ids::{Position, SegmentId};
-use spirit_index::ground::line_table::LineTable;
-use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term, TermKey};
+use spirit_index::form::{FindOlder, OlderAt};
+use spirit_index::ground::LineTable;
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term, TermKey};
+use spirit_index::ground::{Position, SegmentId};
 use spirit_index::memory::Memory;
-use spirit_index::memory::descriptor::Window;
+use spirit_index::memory::Window;
 use spirit_index::snapshot::{OrderedTerm, Snapshot};
-use spirit_index::terms::entries::Entry;
+use spirit_index::terms::Entry;
 use spirit_mem::{Line, Region, Residency, Span};
 
 use crate::Fallible;

@@ -17,8 +17,8 @@ use spirit_peer_protocol::{Named, Query as Tree, Unsupported};
 use crate::Fallible;
 use crate::corpus::{Corpus, tokenizer};
 use crate::query_sets::QuerySet;
-use crate::random::Random;
 use crate::{form, language};
+use spirit_door::sim::Random;
 
 /// Queries of a workload.
 const QUERIES: usize = 1000;
@@ -55,7 +55,7 @@ pub(crate) fn draw(corpus: &Corpus, seed: u64) -> Fallible<Vec<Workload>> {
             );
             continue;
         }
-        workloads.push(Workload::new(name, &terms, &mut Random::new(seed, name))?);
+        workloads.push(Workload::new(name, &terms, &mut Random::named(seed, name))?);
     }
     Ok(workloads)
 }
@@ -130,7 +130,7 @@ pub(crate) fn of_set(set: &QuerySet) -> Vec<Workload> {
 fn draw_different(class: &[&str], count: usize, random: &mut Random) -> Vec<Tree> {
     let mut drawn = Vec::with_capacity(count);
     while drawn.len() < count {
-        let term = Tree::term(class[random.below(class.len())]);
+        let term = Tree::term(class[random.index(class.len())]);
         if !drawn.contains(&term) {
             drawn.push(term);
         }

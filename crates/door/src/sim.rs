@@ -56,6 +56,7 @@ pub use image::Image;
 pub use images::Images;
 pub use lint::{Finding, Lint};
 pub use pending::Pending;
+pub use random::Random;
 pub use simulator::Simulator;
 
 /// A fault model: which stores may be lost. Each model allows the losses of those before it.

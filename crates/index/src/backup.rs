@@ -14,13 +14,19 @@
 //! `docs/backup.md` describes the protocol, its argument and the bytes. Nothing here stores to the
 //! copied part, and the writer never waits.
 
-pub mod contents;
-pub mod deaths;
-pub mod frame;
-pub mod segment;
-pub mod source;
+pub(crate) mod contents;
+pub(crate) mod deaths;
+pub(crate) mod frame;
+pub(crate) mod segment;
+pub(crate) mod source;
 pub mod target;
-pub mod terms;
+pub(crate) mod terms;
+
+pub use contents::{Contents, PartContents, survey};
+pub use deaths::Early;
+pub use frame::{BACKUP_VERSION, Fault, FrameKind, FrameReader, FrameWriter, Sink};
+pub use segment::CopyError;
+pub use source::{Point, Source};
 
 use crate::ground::corrupt::Corrupt;
 use crate::ground::layout::NvmLayout;

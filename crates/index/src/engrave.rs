@@ -18,7 +18,7 @@
 //! A cut before the mark is durable loses nothing: the operations are in the log. A segment costs
 //! two fences.
 
-pub mod commit;
+pub(crate) mod commit;
 pub(crate) mod inversion;
 pub(crate) mod key_engraver;
 pub(crate) mod length_engraver;
@@ -27,8 +27,10 @@ pub(crate) mod order_engraver;
 pub(crate) mod packed_term_engraver;
 mod plan;
 pub(crate) mod row_packer;
-pub mod term_engraver;
-pub mod text_engraver;
+pub(crate) mod term_engraver;
+pub(crate) mod text_engraver;
+
+pub use commit::commit;
 
 use std::sync::atomic::AtomicU32;
 

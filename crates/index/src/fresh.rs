@@ -8,19 +8,21 @@
 //! The [extent] defines the layout. If a batch does not fit, it is taken up to the last document
 //! that does. The rest goes to the next segment.
 
-pub mod batch;
-pub mod extent;
+pub(crate) mod batch;
+pub(crate) mod extent;
 pub(crate) mod field_lengths;
 mod record;
 pub(crate) mod row_writer;
 mod terms;
 pub(crate) mod text_writer;
 
+pub use batch::{Batch, KEY_BYTES_MAX, Key, Stop};
+pub use extent::Extent;
+
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::fresh::batch::{Batch, BatchToken, Document, Key, Stop};
-use crate::fresh::extent::Extent;
+use crate::fresh::batch::{BatchToken, Document};
 use crate::fresh::field_lengths::FieldCounts;
 use crate::fresh::row_writer::RowWriter;
 use crate::ground::ids::{Partition, SegmentId};

@@ -13,8 +13,8 @@
 //! ([`coverage`](crate::memory::coverage) has the boundary). A [filter](crate::keys::key_filter)
 //! gives the writer the segments that may contain it.
 
-pub mod key_filter;
-pub mod key_hashes;
+pub(crate) mod key_filter;
+pub(crate) mod key_hashes;
 pub(crate) mod row_key;
 
 use std::ops::{Deref, Range};

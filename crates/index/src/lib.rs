@@ -30,7 +30,11 @@
 //! that can be torn has a checksum. `docs/format.md` describes the format byte by byte.
 //!
 //! This crate knows no text and no query. It starts no thread, and opens no file: it is given one.
+//!
+//! A room's own file lists what other crates use of it. The files inside a room are private:
+//! `cargo doc --document-private-items` shows them.
 #![forbid(unsafe_code)]
+#![allow(rustdoc::private_intra_doc_links, reason = "engineers read the private items as well")]
 
 pub mod backup;
 pub mod check;

@@ -48,8 +48,10 @@
 //! have different ones, and along the log the incarnation never falls.
 
 pub(crate) mod log_operation;
-pub mod log_reader;
+pub(crate) mod log_reader;
 pub mod seal;
+
+pub use log_reader::{LogReader, Record};
 
 use spirit_door::{Door, Site};
 use spirit_mem::Region;

@@ -19,13 +19,16 @@
 //! * `window.oldest` is raised when the oldest segment is dropped: one store, for a segment of any
 //!   size.
 
-pub mod coverage;
-pub mod descriptor;
-pub mod expired;
-pub mod flush_stop;
-pub mod flushed;
+pub(crate) mod coverage;
+pub(crate) mod descriptor;
+pub(crate) mod expired;
+pub(crate) mod flush_stop;
+pub(crate) mod flushed;
 mod pages;
 mod space;
+
+pub use descriptor::{Descriptor, Window};
+pub use flush_stop::FlushStop;
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -40,7 +43,7 @@ use crate::ground::ids::{Position, SegmentId};
 use crate::ground::roots::{Gauge, Roots};
 use crate::ground::slot::Slots;
 use crate::memory::coverage::Coverage;
-use crate::memory::descriptor::{Descriptor, DescriptorTable, Superseded, Window};
+use crate::memory::descriptor::{DescriptorTable, Superseded};
 use crate::memory::expired::Expired;
 use crate::terms::dictionary_writer::DictionaryWriter;
 use crate::tier::{Nvm, Tier};

@@ -29,8 +29,11 @@
 //! first step and the end of the second. A caller that removes a record asks the merge to [make
 //! way](Merge::make_way) first.
 
-pub mod gather;
-pub mod merged_writer;
+pub(crate) mod gather;
+pub(crate) mod merged_writer;
+
+pub use gather::RUN_MAX;
+pub use merged_writer::MergedWriter;
 
 use spirit_door::{Door, Site};
 use spirit_mem::Region;
@@ -45,8 +48,7 @@ use crate::ground::slot::Slots;
 use crate::ground::term::Term;
 use crate::memory::Memory;
 use crate::memory::flush_stop::FlushStop;
-use crate::merge::gather::{Gather, Gathered, RUN_MAX};
-use crate::merge::merged_writer::MergedWriter;
+use crate::merge::gather::{Gather, Gathered};
 use crate::tier::Nvm;
 
 /// Largest number of terms of a run of several segments. If each segment has many terms, a run

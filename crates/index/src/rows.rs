@@ -22,12 +22,14 @@
 //! a chunk has.
 
 pub(crate) mod length_class;
-pub mod lengths;
+pub(crate) mod lengths;
 pub(crate) mod packed;
 pub(crate) mod record_places;
 pub(crate) mod stamps;
 pub(crate) mod texts;
 pub mod vector;
+
+pub use lengths::{LENGTH_BYTES, LENGTH_MAX, RunningCounts, Statistics};
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};

@@ -1,8 +1,12 @@
 //! Terms in order, and the dictionary in DRAM.
 
-pub mod dictionary;
-pub mod dictionary_writer;
-pub mod entries;
+pub(crate) mod dictionary;
+pub(crate) mod dictionary_writer;
+pub(crate) mod entries;
 pub(crate) mod packed_terms;
-pub mod term_order;
-pub mod term_sorter;
+pub(crate) mod term_order;
+pub(crate) mod term_sorter;
+
+pub use entries::{Entries, Entry, EntryList};
+pub use term_order::{PREFIX_BYTES, order_bytes, prefix};
+pub use term_sorter::TermSorter;

@@ -8,9 +8,9 @@ use loom::sync::Arc;
 use loom::sync::atomic::AtomicU32;
 use loom::thread;
 use modelled::{Model32, Model64};
-use spirit_index::ground::blocks::Blocks;
-use spirit_index::ground::posting::{local, posting, rank_of};
-use spirit_index::lists::list::{BUFFER, List};
+use spirit_index::ground::Blocks;
+use spirit_index::ground::{local, posting, rank_of};
+use spirit_index::lists::{BUFFER, List};
 use spirit_mem::sync::Atom32;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 

@@ -5,6 +5,8 @@
 //! query is written down.
 #![forbid(unsafe_code)]
 
+mod bm25;
+mod edits;
 mod matching;
 mod scoring;
 mod values;
@@ -14,6 +16,8 @@ use std::collections::HashMap;
 
 use spirit_query::Clause;
 
+pub use bm25::{Bm25, idf};
+pub use edits::edits;
 pub use scoring::{Collection, terms_of};
 
 /// A value of a field.

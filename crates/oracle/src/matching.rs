@@ -3,6 +3,7 @@
 use spirit_query::{Bool, Clause, TEXT, Word};
 
 use crate::Document;
+use crate::edits::edits;
 use crate::values::{is, is_between, terms, values};
 
 /// Whether `clause` matches `document`.
@@ -34,12 +35,12 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
             has(wild, &|word| wildcard(&pattern, &word.chars().collect::<Vec<char>>()))
         }
         Clause::Fuzzy { word: near, distance, prefix_length, transpositions } => {
-            let edits = Edits {
-                distance: *distance,
-                prefix_length: *prefix_length,
-                transpositions: *transpositions,
+            let start: String = near.text.chars().take(usize::from(*prefix_length)).collect();
+            let is_near = |word: &str| {
+                word.starts_with(&start)
+                    && edits(&near.text, word, *transpositions) <= usize::from(*distance)
             };
-            has(near, &|word| is_near(&near.text, word, edits))
+            has(near, &is_near)
         }
         Clause::Phrase { field, words, slop } => {
             let is_near = |length| length <= i64::from(*slop);
@@ -88,42 +89,6 @@ fn wildcard(pattern: &[char], text: &[char]) -> bool {
             text.first() == Some(c) && wildcard(rest, &text[1..])
         }
     }
-}
-
-/// The edits that a fuzzy clause allows.
-#[derive(Clone, Copy)]
-struct Edits {
-    distance: u8,
-    prefix_length: u8,
-    transpositions: bool,
-}
-
-/// Whether at most this many edits lead from one word to the other: the whole table of distances between their prefixes.
-fn is_near(a: &str, b: &str, fuzzy: Edits) -> bool {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let prefix = a.len().min(fuzzy.prefix_length as usize);
-    if b.len() < prefix || a[..prefix] != b[..prefix] {
-        return false;
-    }
-    let mut table = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            table[i][j] = if i == 0 || j == 0 {
-                i + j
-            } else {
-                let replaced = table[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                replaced.min(table[i - 1][j] + 1).min(table[i][j - 1] + 1)
-            };
-            if fuzzy.transpositions
-                && i > 1
-                && j > 1
-                && (a[i - 1], a[i - 2]) == (b[j - 2], b[j - 1])
-            {
-                table[i][j] = table[i][j].min(table[i - 2][j - 2] + 1);
-            }
-        }
-    }
-    table[a.len()][b.len()] <= fuzzy.distance as usize
 }
 
 /// How far the terms of a phrase were moved, all ways of finding them tried; none if they are not all there. A phrase without

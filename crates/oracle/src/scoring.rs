@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use spirit_query::{Bool, Clause, Parameters};
 
 use crate::Document;
+use crate::bm25::{Bm25, idf};
 use crate::matching::{matches, phrase_of, phrase_prefix_of};
 use crate::values::terms;
 
@@ -54,16 +55,15 @@ impl Collection {
     fn idf(&self, field: &str, word: &str) -> Option<f64> {
         let (documents, _) = self.fields.get(field)?;
         let with = *self.with_term.get(&(field.to_owned(), word.to_owned()))? as f64;
-        Some((1.0 + (*documents as f64 - with + 0.5) / (with + 0.5)).ln())
+        Some(idf(*documents as f64, with))
     }
 
     fn bm25(&self, idf: f64, frequency: usize, field: &str, document: &Document) -> f64 {
         let (documents, words) = self.fields[field];
         let average = words as f64 / documents as f64;
         let length = terms(document, field).iter().map(Vec::len).sum::<usize>() as f64 / average;
-        let (k1, b) = (f64::from(self.parameters.k1), f64::from(self.parameters.b));
-        let frequency = frequency as f64;
-        idf * frequency / (frequency + k1 * (1.0 - b + b * length))
+        let Parameters { k1, b } = self.parameters;
+        Bm25 { k1: k1.into(), b: b.into() }.score(idf, frequency as f64, length)
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::ids::SegmentId;
-use spirit_index::ground::posting::local;
+use spirit_index::ground::SegmentId;
+use spirit_index::ground::local;
 
 /// A match: a document's address. Its key and sequence number lie in its row, which a query does
 /// not touch.

@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
 use spirit_schema::{FieldKind, Schema};
 use spirit_text::Analyzer;
 

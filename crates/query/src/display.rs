@@ -2,8 +2,8 @@
 
 use std::ops::Bound;
 
-use spirit_index::ground::term::FieldId;
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::FieldId;
+use spirit_index::ground::ValueKind;
 use spirit_schema::{Schema, everything, format_time};
 
 use crate::clause::{Clause, Word};

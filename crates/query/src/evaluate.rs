@@ -35,12 +35,12 @@ mod words;
 
 use std::sync::atomic::{AtomicU16, AtomicU32};
 
-use spirit_index::form::older::{EntryWords, FindOlder};
-use spirit_index::ground::ids::SegmentId;
-use spirit_index::ground::posting::rank_of;
-use spirit_index::ground::term::FieldId;
-use spirit_index::ground::values::ValueKind;
-use spirit_index::memory::descriptor::Window;
+use spirit_index::form::{EntryWords, FindOlder};
+use spirit_index::ground::FieldId;
+use spirit_index::ground::SegmentId;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::rank_of;
+use spirit_index::memory::Window;
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_kernel::{Algorithm, Level};
 use spirit_mem::Zeroed;

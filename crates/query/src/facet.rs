@@ -12,7 +12,7 @@ mod gather;
 mod keywords;
 mod room;
 
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
 use spirit_schema::{Field, FieldKind, Schema};
 
 pub(crate) use aggregation::Aggregating;

@@ -4,8 +4,8 @@
 //! page. A moment in the future counts as now. A document without a moment is infinitely old. A
 //! factor is at most 1, so upper bounds of scores stay upper bounds.
 
-use spirit_index::ground::term::FieldId;
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::FieldId;
+use spirit_index::ground::ValueKind;
 
 /// The fading of scores with age.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -5,8 +5,8 @@
 //! on whether a text or a program made the query. Ranges of moments are left out, except for the
 //! field: `at:>=now-1h` is a new interval each time, but one query.
 
-use spirit_index::ground::term::{FieldId, hash_bytes};
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::{FieldId, hash_bytes};
 
 use crate::pattern::{Edge, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Query};

@@ -6,7 +6,7 @@
 //! trie. A transposition counts once, and its characters are not edited again (optimal string
 //! alignment, like Lucene's and tantivy's automata).
 
-use spirit_index::ground::term::TERM_BYTES_MAX;
+use spirit_index::ground::TERM_BYTES_MAX;
 
 use crate::limits::DISTANCE_MAX;
 use crate::prefix_filter::{NONE, PrefixFilter};

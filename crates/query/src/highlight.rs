@@ -20,7 +20,7 @@ mod wanted;
 
 use std::ops::Range;
 
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
 use spirit_text::{Analyzer, Tokenizer};
 
 use crate::query::Query;

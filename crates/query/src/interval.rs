@@ -1,7 +1,7 @@
 //! Intervals of values, and the ranges of a query, which consist of them.
 
-use spirit_index::ground::term::FieldId;
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::FieldId;
+use spirit_index::ground::ValueKind;
 
 /// The values from the first to the second, both included.
 pub(crate) type Interval = (u64, u64);

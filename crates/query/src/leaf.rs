@@ -12,30 +12,26 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::form::older::{EntryWords, OlderAt};
-use spirit_index::fresh::extent::Extent;
-use spirit_index::ground::posting::{LOCAL_MAX, rank, rank_of};
-use spirit_index::ground::term::Term;
-use spirit_index::lists::list::{Chain, Head};
-use spirit_index::lists::packed::PackedList;
+use spirit_index::form::{EntryWords, OlderAt};
+use spirit_index::fresh::Extent;
+use spirit_index::ground::Term;
+use spirit_index::ground::{LOCAL_MAX, rank, rank_of};
+use spirit_index::lists::PackedList;
+use spirit_index::lists::{Chain, Head};
 use spirit_index::snapshot::Segment;
-use spirit_index::terms::entries::{Entries, Entry, EntryList};
+use spirit_index::terms::{Entries, Entry, EntryList};
 use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
 
 use crate::packed;
+use crate::tuning::{LINES_AHEAD, RUN_WORDS_FIRST};
 
 /// The rank that means "no more": above every rank.
 pub(crate) const END: u32 = LOCAL_MAX + 1;
 /// Words of a leaf's scratch memory: the largest block.
 pub(crate) const SCRATCH_WORDS: usize = 1024;
-/// Words of a fresh list's first run behind its buffer. Each next run has twice as many.
-const RUN_WORDS_FIRST: usize = 64;
 /// Cache lines of the first run.
 const LINES_FIRST: usize = RUN_WORDS_FIRST / 16 + 1;
-/// Cache lines of the next block that are prefetched while one is read. The processor recognizes
-/// the pattern then.
-const LINES_AHEAD: usize = 8;
 
 /// The place of a run.
 #[derive(Clone, Copy, Debug)]

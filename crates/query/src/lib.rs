@@ -36,6 +36,7 @@ mod sort;
 mod target;
 mod top;
 mod total;
+mod tuning;
 mod verdict;
 mod words;
 
@@ -64,7 +65,7 @@ pub use top::{Placed, Scored, Top};
 pub use total::{Tally, Total};
 pub use words::WORDS_BYTES_MAX;
 
-use spirit_index::form::older::{FindOlder, OlderEntries};
+use spirit_index::form::{FindOlder, OlderEntries};
 use spirit_index::snapshot::Snapshot;
 use spirit_schema::Schema;
 

@@ -14,8 +14,8 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::posting::rank;
-use spirit_index::lists::packed::{PACKED_BLOCK, PackedList, PositionIter, Unpacked};
+use spirit_index::ground::rank;
+use spirit_index::lists::{PACKED_BLOCK, PackedList, PositionIter, Unpacked};
 use spirit_kernel::{Level, Run, run_of, seek, set_bits};
 use spirit_mem::Region;
 

@@ -3,7 +3,7 @@
 //! The terms of a fresh segment are not sorted, so a pattern cannot skip many at once. But their
 //! first bytes lie in one array. A filter of these leaves few terms that must be compared whole.
 
-use spirit_index::terms::term_order::PREFIX_BYTES;
+use spirit_index::terms::PREFIX_BYTES;
 use spirit_kernel::Spelling;
 
 use crate::limits::DISTANCE_MAX;
@@ -72,7 +72,7 @@ impl PrefixFilter {
         filter
     }
 
-    /// Returns the filter for [prefixes](spirit_index::terms::term_order::prefix) of any field.
+    /// Returns the filter for [prefixes](spirit_index::terms::prefix) of any field.
     pub(crate) fn spelling(&self) -> Spelling<'_> {
         let choices = &self.choices[..self.count];
         Spelling { mask: 0, begin: 0, choices, free: self.free, misses: self.misses }
@@ -89,8 +89,8 @@ mod tests {
     use super::*;
     use crate::fuzzy::{Fuzzy, FuzzyMatcher};
     use proptest::prelude::*;
-    use spirit_index::ground::term::FieldId;
-    use spirit_index::terms::term_order::prefix;
+    use spirit_index::ground::FieldId;
+    use spirit_index::terms::prefix;
     use spirit_kernel::{Level, spelt};
     use std::sync::atomic::AtomicU64;
 

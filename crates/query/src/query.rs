@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term, TermKey};
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 
 use crate::interval::{Interval, QueryRange};
 use crate::pattern::PatternKind;

@@ -6,7 +6,7 @@
 
 use std::ops::{Bound, RangeInclusive};
 
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
 use spirit_schema::{FieldKind, everything, typed};
 
 use crate::interval::{Interval, QueryRange};

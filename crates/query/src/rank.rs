@@ -17,10 +17,10 @@
 pub(crate) mod inverses;
 mod longest;
 
-use spirit_index::ground::posting::FREQUENCY_MAX;
-use spirit_index::ground::term::FieldId;
-use spirit_index::lists::maxima::{Maxima, Pair};
-use spirit_index::rows::lengths::Statistics;
+use spirit_index::ground::FREQUENCY_MAX;
+use spirit_index::ground::FieldId;
+use spirit_index::lists::{Maxima, Pair};
+use spirit_index::rows::Statistics;
 use spirit_index::snapshot::Snapshot;
 use spirit_kernel::Bm25;
 

@@ -14,8 +14,8 @@ mod words;
 
 use std::cmp::Ordering;
 
-use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX};
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX};
 use spirit_index::snapshot::Segment;
 
 use crate::collect::{Address, Limit};

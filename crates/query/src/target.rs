@@ -1,6 +1,6 @@
 //! A field in a query, and the ways to query its kind.
 
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
 use spirit_schema::{FieldKind, Schema, TEXT};
 use spirit_text::Analyzer;
 

@@ -173,7 +173,7 @@ impl Top {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use spirit_index::ground::ids::SegmentId;
+    use spirit_index::ground::SegmentId;
 
     fn scored(score: u8, sequence: u64) -> Scored {
         let hit = Address { executor: 0, segment: SegmentId(0), local: sequence as u32 };

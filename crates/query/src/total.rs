@@ -1,7 +1,7 @@
 //! The number of matching documents: exact, or a lower bound, if the caller needs no more.
 
-use spirit_index::form::older::OlderEntries;
-use spirit_index::ground::ids::SegmentId;
+use spirit_index::form::OlderEntries;
+use spirit_index::ground::SegmentId;
 use spirit_index::snapshot::Snapshot;
 
 use crate::collect::{Collector, Limit};

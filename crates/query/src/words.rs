@@ -184,7 +184,7 @@ mod tests {
     use std::sync::Arc;
 
     use proptest::prelude::*;
-    use spirit_index::ground::term::FieldId;
+    use spirit_index::ground::FieldId;
     use spirit_schema::Schema;
     use spirit_text::Analyzer;
 

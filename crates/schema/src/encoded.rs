@@ -11,7 +11,7 @@
 //! top bit set. A stored document with fields is its text, a byte that is in no text, and these
 //! values.
 
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
 
 use crate::bytes::{put_number, put_text, take_byte, take_number, take_text, unzigzag, zigzag};
 use crate::value::FieldValue;

@@ -1,12 +1,9 @@
 //! Kinds of fields.
 
 use std::fmt;
-use std::str::FromStr;
 
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
 use spirit_text::Analyzer;
-
-use crate::error::FieldError;
 
 /// The kind of a field. It never changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -44,7 +41,7 @@ impl TimeUnit {
         }
     }
 
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             TimeUnit::Seconds => "seconds",
             TimeUnit::Milliseconds => "milliseconds",
@@ -69,7 +66,7 @@ const _: () = {
     }
 };
 
-const UNITS: [TimeUnit; 2] = [TimeUnit::Seconds, TimeUnit::Milliseconds];
+pub(crate) const UNITS: [TimeUnit; 2] = [TimeUnit::Seconds, TimeUnit::Milliseconds];
 
 fn number_in<T: PartialEq>(all: &[T], one: &T) -> u8 {
     let place = all.iter().position(|other| other == one);
@@ -141,40 +138,6 @@ impl fmt::Display for FieldKind {
             FieldKind::Text(analyzer) => f.pad(&format!("text({analyzer})")),
             FieldKind::Time(unit) => f.pad(&format!("time({})", unit.name())),
             other => f.pad(other.name()),
-        }
-    }
-}
-
-impl FromStr for FieldKind {
-    type Err = FieldError;
-
-    /// Parses a kind as users type it: `keyword`, `text(english)`, `time(seconds)`. The parentheses
-    /// may be left out.
-    fn from_str(text: &str) -> Result<FieldKind, FieldError> {
-        let unknown = || FieldError::UnknownKind { name: text.to_owned() };
-        let (name, which) = match text.strip_suffix(')') {
-            Some(open) => {
-                let (name, which) = open.split_once('(').ok_or_else(unknown)?;
-                (name, Some(which))
-            }
-            None => (text, None),
-        };
-        match (name, which) {
-            ("text", None) => Ok(FieldKind::Text(Analyzer::default())),
-            ("text", Some(analyzer)) => {
-                analyzer.parse().map(FieldKind::Text).map_err(|_| unknown())
-            }
-            ("time", None) => Ok(FieldKind::Time(TimeUnit::default())),
-            ("time", Some(unit)) => UNITS
-                .into_iter()
-                .find(|known| known.name() == unit)
-                .map(FieldKind::Time)
-                .ok_or_else(unknown),
-            ("keyword", None) => Ok(FieldKind::Keyword),
-            ("integer", None) => Ok(FieldKind::Integer),
-            ("float", None) => Ok(FieldKind::Float),
-            ("boolean", None) => Ok(FieldKind::Boolean),
-            _ => Err(unknown()),
         }
     }
 }

@@ -14,6 +14,7 @@ mod calendar;
 pub mod encoded;
 mod error;
 mod kind;
+mod kind_name;
 mod limits;
 mod list;
 mod name;
@@ -28,7 +29,7 @@ pub use kind::{FieldKind, TimeUnit};
 pub use limits::{FIELDS_MAX, TEXT_FIELDS_MAX};
 pub use list::MalformedList;
 pub use schema::{Field, Schema, TEXT};
-pub use spirit_index::ground::term::FieldId;
+pub use spirit_index::ground::FieldId;
 pub use time::{format_time, parse_time};
 pub use typed::{everything, typed};
 pub use value::{FieldValue, Value};
@@ -36,6 +37,6 @@ pub use value::{FieldValue, Value};
 /// The longest name of a field, in bytes.
 pub const NAME_BYTES_MAX: usize = 200;
 /// The longest value of a keyword field, in bytes. It is one term.
-pub const KEYWORD_BYTES_MAX: usize = spirit_index::ground::term::TERM_BYTES_MAX;
+pub const KEYWORD_BYTES_MAX: usize = spirit_index::ground::TERM_BYTES_MAX;
 /// The most values of the fields of one document.
 pub const VALUES_MAX: usize = 4096;

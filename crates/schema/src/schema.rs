@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
 use spirit_text::Analyzer;
 
 use crate::encoded;

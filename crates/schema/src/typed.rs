@@ -12,7 +12,7 @@
 use std::ops::RangeInclusive;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
 
 use crate::kind::FieldKind;
 use crate::time::{DAY_MS, parse_day, parse_time};

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::fresh::batch::KEY_BYTES_MAX;
-use spirit_index::ground::roots::Gauge;
+use spirit_index::fresh::KEY_BYTES_MAX;
+use spirit_index::ground::Gauge;
 use spirit_schema::Schema;
 
 use crate::config::batch::Batch;

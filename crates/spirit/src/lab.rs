@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use spirit_index::form::older::FindOlder;
+use spirit_index::form::FindOlder;
 use spirit_index::memory::Memory;
 use spirit_query::{Operator, Query};
 
+pub use spirit_door::sim::Random;
 pub use spirit_door::trace::Trace;
-pub use spirit_index::ground::geometry::Postings;
-pub use spirit_index::rows::lengths::Statistics;
+pub use spirit_index::ground::Postings;
+pub use spirit_index::rows::Statistics;
 pub use spirit_mem::disk_free;
 pub use spirit_query::{
     Algorithm, ClausePlan, Counts, Evaluator, ExecutorPlan, Expansion,

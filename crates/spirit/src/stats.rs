@@ -6,18 +6,18 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_index::column::Columns;
-use spirit_index::form::merged::Merged;
-use spirit_index::form::text_index::engraved_bytes;
-use spirit_index::ground::geometry::{COUNT_BYTES, ROW_BYTES, TEXT_PLACE_BYTES};
-use spirit_index::ground::ids::{Position, SegmentId, State};
-use spirit_index::ground::layout::SLOT_BYTES;
-use spirit_index::ground::roots::Gauge;
-use spirit_index::ground::section::Kind;
+use spirit_index::form::Merged;
+use spirit_index::form::engraved_bytes;
+use spirit_index::ground::Gauge;
+use spirit_index::ground::Kind;
+use spirit_index::ground::SLOT_BYTES;
+use spirit_index::ground::{COUNT_BYTES, ROW_BYTES, TEXT_PLACE_BYTES};
+use spirit_index::ground::{Position, SegmentId, State};
+use spirit_index::memory::Descriptor;
 use spirit_index::memory::Memory;
-use spirit_index::memory::descriptor::Descriptor;
-use spirit_index::rows::lengths::LENGTH_BYTES;
+use spirit_index::rows::LENGTH_BYTES;
 use spirit_index::snapshot::{FRESH_MAX, Segment, Snapshot};
-use spirit_index::terms::term_order::order_bytes;
+use spirit_index::terms::order_bytes;
 
 use crate::config::error::WriteError;
 use crate::engine::executor::Executor;

@@ -16,7 +16,7 @@ use spirit::{
     WriteError,
 };
 
-use spirit_index::ground::layout::PARTS_START;
+use spirit_index::ground::PARTS_START;
 use support::directory::Directory;
 use support::following::follow;
 use support::{Chance, comes_back, join, size_of_run, tiny};

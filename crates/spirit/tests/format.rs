@@ -15,7 +15,7 @@ use damage::sample;
 use spirit::backup::Backup;
 use spirit::lab::Postings;
 use spirit::{Document, Index, OnFull, OpenError, Search, WriteError};
-use spirit_index::backup::frame::BACKUP_VERSION;
+use spirit_index::backup::BACKUP_VERSION;
 use spirit_index::form::root::FORMAT_VERSION;
 use support::directory::Directory;
 

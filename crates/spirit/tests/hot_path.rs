@@ -28,7 +28,7 @@ use spirit::lab::{DictionaryTier, EngravePolicy, Postings};
 use spirit::schema::TimeUnit;
 use spirit::search::{Direction, Total};
 use spirit::{Builder, Document, FieldKind, Index, Reader, Search, Value};
-use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, Term};
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
 use support::directory::Directory;

@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 
 use spirit::lab::EngravePolicy;
 use spirit::{Analyzer, Batch, Builder, Index, Mode, OnFull, OpenError, Reader, WriteError};
-use spirit_index::ground::layout::{NvmLayout, NvmSettings, PARTS_START};
+use spirit_index::ground::{NvmLayout, NvmSettings, PARTS_START};
 use support::comes_back;
 use support::directory::Directory;
 

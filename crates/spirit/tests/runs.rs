@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use spirit::Index;
 use spirit::lab::DictionaryTier;
-use spirit_index::ground::term::{FieldId, Term};
+use spirit_index::ground::{FieldId, Term};
 use support::directory::Directory;
 use support::tiny;
 

@@ -20,9 +20,9 @@ use crate::bench::Bench;
 use crate::cores::On;
 use crate::corpus::Corpus;
 use crate::engine;
-use crate::random::Random;
 use crate::report::{Table, number};
 use crate::timing::{Latencies, median};
+use spirit_door::sim::Random;
 
 const DOCUMENTS: usize = 300_000;
 /// One key in this many was used before.
@@ -82,11 +82,11 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 
 /// A key a document; one in `REUSED` was there before.
 fn keys(documents: usize, seed: u64) -> Vec<String> {
-    let mut random = Random::new(seed, "keys");
+    let mut random = Random::named(seed, "keys");
     let mut next = 0;
     let mut key = |at: usize| {
-        if at > 0 && random.below(REUSED) == 0 {
-            return format!("key{}", random.below(next));
+        if at > 0 && random.index(REUSED) == 0 {
+            return format!("key{}", random.index(next));
         }
         next += 1;
         format!("key{}", next - 1)

@@ -12,7 +12,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use serde_json::json;
-use spirit_index::ground::term::{FieldId, TermKey};
+use spirit_index::ground::{FieldId, TermKey};
 use spirit_kernel::Level;
 use spirit_text::{Analyzer, Tokenizer};
 

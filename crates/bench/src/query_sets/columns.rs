@@ -25,8 +25,8 @@ use spirit_peer_protocol::{Clauses, Query as Tree};
 
 use super::QuerySet;
 use crate::corpus::Corpus;
-use crate::random::Random;
 use crate::workloads::{class, document_frequencies};
+use spirit_door::sim::Random;
 
 const START: i64 = 1_300_000_000;
 const GAP_MAX: usize = 20;
@@ -68,14 +68,14 @@ impl Row<'_> {
 
 impl Columns {
     pub(crate) fn draw(documents: usize, seed: u64) -> Columns {
-        let mut random = Random::new(seed, "columns");
+        let mut random = Random::named(seed, "columns");
         let mut columns = Columns { ts: Vec::new(), score: Vec::new(), channel: Vec::new() };
         let mut now = START;
         for _ in 0..documents {
-            now += random.below(GAP_MAX) as i64;
+            now += random.index(GAP_MAX) as i64;
             columns.ts.push(now);
             let score = SCORE_MAX.powf(random.unit()) as i64;
-            columns.score.push((random.below(16) > 0).then_some(score));
+            columns.score.push((random.index(16) > 0).then_some(score));
             columns.channel.push(channel(any_channel(&mut random)));
         }
         columns
@@ -121,7 +121,7 @@ impl Columns {
         let mut terms: Vec<String> = within.map(|(term, _)| term).collect();
         terms.sort_unstable();
         let mut set = QuerySet::default();
-        let mut random = Random::new(seed, "ranges");
+        let mut random = Random::named(seed, "ranges");
         for _ in 0..most {
             set.push("RangeWide", Ok(self.span(2, &mut random)));
             set.push("RangeNarrow", Ok(self.span(100, &mut random)));
@@ -136,9 +136,9 @@ impl Columns {
             if terms.is_empty() {
                 continue;
             }
-            let mut term = || Tree::term(&terms[random.below(terms.len())]);
+            let mut term = || Tree::term(&terms[random.index(terms.len())]);
             let [first, second, third, fourth] = [(); 4].map(|()| term());
-            let channel = keyword(1 + random.below(FREQUENT_CHANNELS));
+            let channel = keyword(1 + random.index(FREQUENT_CHANNELS));
             set.push("TermInRange", Ok(Tree::all_of(vec![first, self.span(2, &mut random)])));
             set.push("TermInChannel", Ok(Tree::all_of(vec![second, channel])));
             let any = keyword(any_channel(&mut random));
@@ -154,7 +154,7 @@ impl Columns {
     fn span(&self, parts: usize, random: &mut Random) -> Tree {
         let documents = self.ts.len();
         let length = documents.div_ceil(parts);
-        let first = random.below(documents - length + 1);
+        let first = random.index(documents - length + 1);
         let (from, to) = (self.ts[first], self.ts[first + length - 1]);
         range("ts", Some(from), Some(to))
     }
@@ -162,7 +162,7 @@ impl Columns {
 
 fn open(random: &mut Random) -> Tree {
     let bound = Some(SCORE_MAX.powf(random.unit()) as i64);
-    if random.below(2) == 0 { range("score", bound, None) } else { range("score", None, bound) }
+    if random.index(2) == 0 { range("score", bound, None) } else { range("score", None, bound) }
 }
 
 fn range(field: &str, from: Option<i64>, to: Option<i64>) -> Tree {
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_span_is_its_part_of_the_time() {
         let columns = Columns::draw(1000, 42);
-        let mut random = Random::new(42, "spans");
+        let mut random = Random::named(42, "spans");
         for (parts, most) in [(2, 500), (100, 10)] {
             let Tree::Range { from: Some(from), to: Some(to), .. } =
                 columns.span(parts, &mut random)

@@ -19,8 +19,8 @@ use spirit_peer_protocol::{Clauses, Query as Tree};
 
 use super::{QuerySet, terms};
 use crate::corpus::Corpus;
-use crate::random::Random;
 use crate::workloads::{class, document_frequencies};
+use spirit_door::sim::Random;
 
 /// Classes of frequency, one letter each.
 const FREQUENCIES: [&str; 3] = ["L", "M", "H"];
@@ -35,7 +35,7 @@ pub(crate) fn draw(corpus: &Corpus, most: usize, seed: u64) -> QuerySet {
     let source = Source::new(corpus);
     let mut set = QuerySet::default();
     let mut class = |name: &str, draw: &dyn Fn(&mut Random) -> Option<Tree>| {
-        let mut random = Random::new(seed, name);
+        let mut random = Random::named(seed, name);
         let drawn = (0..most * TRIES).filter_map(|_| draw(&mut random));
         drawn.for_each(|query| set.push(name, Ok(query)));
     };
@@ -87,7 +87,7 @@ impl Source<'_> {
     fn term(&self, frequency: char, random: &mut Random) -> Option<&str> {
         let pool = FREQUENCIES.iter().position(|name| name.starts_with(frequency))?;
         let pool = &self.pools[pool];
-        (!pool.is_empty()).then(|| pool[random.below(pool.len())].as_str())
+        (!pool.is_empty()).then(|| pool[random.index(pool.len())].as_str())
     }
 
     /// Different terms, one of each frequency named.
@@ -117,9 +117,9 @@ impl Source<'_> {
 
     /// This many neighbouring terms of some document.
     fn neighbours(&self, count: usize, random: &mut Random) -> Option<Vec<String>> {
-        let mut terms = terms(self.corpus.get(random.below(self.corpus.len())));
+        let mut terms = terms(self.corpus.get(random.index(self.corpus.len())));
         let starts = (terms.len() + 1).checked_sub(count).filter(|starts| *starts > 0)?;
-        let start = random.below(starts);
+        let start = random.index(starts);
         Some(terms.drain(start..start + count).collect())
     }
 
@@ -128,9 +128,9 @@ impl Source<'_> {
     }
 
     fn phrase_prefix(&self, random: &mut Random) -> Option<Tree> {
-        let mut terms = self.neighbours(2 + random.below(2), random)?;
+        let mut terms = self.neighbours(2 + random.index(2), random)?;
         let last = terms.pop()?;
-        terms.push(last.chars().take(1 + random.below(3)).collect());
+        terms.push(last.chars().take(1 + random.index(3)).collect());
         Some(Tree::phrase_prefix(&terms))
     }
 
@@ -151,11 +151,11 @@ impl Source<'_> {
 
     fn wildcard(&self, random: &mut Random) -> Option<Tree> {
         let mut letters = self.letters(random)?;
-        if random.below(2) == 0 {
+        if random.index(2) == 0 {
             let last = letters.len() - 1;
             letters.splice(2..last, ["*".to_owned()]);
         } else {
-            let at = random.below(letters.len());
+            let at = random.index(letters.len());
             letters[at] = "?".to_owned();
         }
         Some(Tree::wildcard(&letters.concat()))
@@ -164,7 +164,7 @@ impl Source<'_> {
     fn fuzzy(&self, distance: u8, random: &mut Random) -> Option<Tree> {
         let mut letters = self.letters(random)?;
         for _ in 0..distance {
-            letters.remove(random.below(letters.len()));
+            letters.remove(random.index(letters.len()));
         }
         Some(Tree::fuzzy(&letters.concat(), distance))
     }

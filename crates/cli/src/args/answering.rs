@@ -14,8 +14,8 @@ const HEADING: &str = "Options of queries";
 /// Hides an option of queries in the help of a command that is about something else, and still
 /// takes it.
 pub(crate) fn hidden(option: Arg) -> Arg {
-    let is_of_queries = option.get_help_heading() == Some(HEADING);
-    option.hide(is_of_queries)
+    let is_hidden = option.is_hide_set() || option.get_help_heading() == Some(HEADING);
+    option.hide(is_hidden)
 }
 
 /// How queries are answered.

@@ -1,6 +1,6 @@
 //! Draws an index by weight in constant time (alias method: Walker 1977, Vose 1991).
 
-use super::random::Random;
+use spirit::lab::Random;
 
 pub(crate) struct Alias {
     /// Of each column: its own share, as a fraction of 2^32, and who has the rest.

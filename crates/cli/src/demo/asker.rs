@@ -8,8 +8,8 @@ use spirit::{Index, Reader, Search};
 use super::corpus::Corpus;
 use super::live::{Kind, Live};
 use super::probe::Watcher;
-use super::random::Random;
 use crate::failure::Failure;
+use spirit::lab::Random;
 
 /// Hits of a query.
 const K: usize = 10;

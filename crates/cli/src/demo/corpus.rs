@@ -3,7 +3,7 @@
 //! The engine stores no text in this version; the corpus does, and an automatic key is a number in it.
 
 use super::generator::Generator;
-use super::random::Random;
+use spirit::lab::Random;
 
 /// Longest document: what is marked for a probe gets a little longer.
 pub(crate) const BYTES_MAX: usize = spirit::Document::BYTES_MAX - 64;

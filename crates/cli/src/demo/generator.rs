@@ -13,8 +13,8 @@
 use std::fmt::Write;
 
 use super::alias::Alias;
-use super::random::Random;
 use super::words::write_word;
+use spirit::lab::Random;
 
 /// Posts of 1, 2, 3, ... tokens, of about 10,000.
 const LENGTHS: [u16; 50] = [
@@ -53,6 +53,11 @@ pub(crate) struct Generator {
 }
 
 impl Generator {
+    /// True `of` times in 10,000.
+    fn chance(&mut self, of: u64) -> bool {
+        self.random.below(10_000) < of
+    }
+
     pub(crate) fn new(seed: u64) -> Generator {
         let weight = |rank: usize| 1.0 / ((rank as f64 + SHIFT) * (1.0 + rank as f64 / BEND));
         Generator {
@@ -64,20 +69,20 @@ impl Generator {
 
     /// Appends the next post to `text`.
     pub(crate) fn write_post(&mut self, text: &mut String) {
-        if self.random.chance(TIMES) {
+        if self.chance(TIMES) {
             let minutes = self.random.below(24 * 60);
             let _ = write!(text, "{:02}:{:02} ", minutes / 60, minutes % 60);
         }
-        if self.random.chance(NAMES) {
+        if self.chance(NAMES) {
             self.write_marked('@', text);
             text.push(' ');
         }
         self.write_words(text);
-        if self.random.chance(TAGS) {
+        if self.chance(TAGS) {
             text.push(' ');
             self.write_marked('#', text);
         }
-        if self.random.chance(NOT_ASCII) {
+        if self.chance(NOT_ASCII) {
             text.push_str(self.one_of(&EMBELLISHMENTS));
         }
         text.push_str(self.one_of(&ENDINGS));
@@ -86,18 +91,18 @@ impl Generator {
     fn write_words(&mut self, text: &mut String) {
         for i in 0..=self.lengths.draw(&mut self.random) {
             if i > 0 {
-                text.push_str(if self.random.chance(COMMAS) { ", " } else { " " });
+                text.push_str(if self.chance(COMMAS) { ", " } else { " " });
             }
             let start = text.len();
             self.write_token(text);
-            if i == 0 || self.random.chance(CAPITALS) {
+            if i == 0 || self.chance(CAPITALS) {
                 text[start..start + 1].make_ascii_uppercase();
             }
         }
     }
 
     fn write_token(&mut self, text: &mut String) {
-        if self.random.chance(NUMBERS) {
+        if self.chance(NUMBERS) {
             // Small numbers are frequent, large ones are many.
             let digits_max = 1 + self.random.below(4) as u32;
             let _ = write!(text, "{}", self.random.below(10u64.pow(digits_max)));
@@ -115,11 +120,11 @@ impl Generator {
 
     /// The rank of a word, by its frequency.
     fn rank(&mut self) -> u64 {
-        if !self.random.chance(TAIL) {
+        if !self.chance(TAIL) {
             return self.head.draw(&mut self.random) as u64;
         }
         let mut octave = 0;
-        while octave < OCTAVES_MAX && self.random.chance(FURTHER) {
+        while octave < OCTAVES_MAX && self.chance(FURTHER) {
             octave += 1;
         }
         let first = (HEAD as u64) << octave;

@@ -8,7 +8,6 @@ pub(crate) mod histogram;
 pub(crate) mod live;
 pub(crate) mod probe;
 pub(crate) mod prompt;
-pub(crate) mod random;
 pub(crate) mod stream;
 pub(crate) mod summary;
 pub(crate) mod walk;

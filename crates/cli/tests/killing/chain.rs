@@ -7,10 +7,10 @@ use super::disk::Disk;
 use super::document::{Document, Maker};
 use super::judge::judge;
 use super::model::Model;
-use super::random::Random;
 use super::tally::Tally;
 use super::victim::{self, End, Moment, Victim};
 use crate::common::{Folder, spirit};
+use spirit::lab::Random;
 
 /// Documents of an index that drops none: the terms of more do not fit in the smallest DRAM.
 const DOCUMENTS_MAX: u64 = 5000;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::random::Random;
+use spirit::lab::Random;
 
 /// Words that many documents have.
 pub(crate) const COMMON: usize = 100;

@@ -9,6 +9,5 @@ pub(crate) mod disk;
 pub(crate) mod document;
 mod judge;
 mod model;
-pub(crate) mod random;
 pub(crate) mod tally;
 pub(crate) mod victim;

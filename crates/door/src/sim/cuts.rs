@@ -54,6 +54,6 @@ fn spread(all: &[usize], most: usize, random: &mut Random) -> impl Iterator<Item
     let parts = most.min(all.len());
     (0..parts).map(move |part| {
         let (first, end) = (part * all.len() / parts, (part + 1) * all.len() / parts);
-        all[first + random.below(end - first)]
+        all[first + random.index(end - first)]
     })
 }

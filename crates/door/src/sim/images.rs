@@ -50,7 +50,7 @@ impl Plan {
         let singles = groups.min(budget.saturating_sub(2) / 2);
         // If few images are left, most random choices were seen before.
         let turns = budget.saturating_mul(8);
-        Plan { singles, phase: random.below(groups.max(1)), turns }
+        Plan { singles, phase: random.index(groups.max(1)), turns }
     }
 }
 
@@ -113,11 +113,11 @@ impl<'s> Images<'s> {
     /// Arranges few, half or most of the groups, whole or in part.
     fn arrange_at_random(&mut self) {
         let random = &mut self.random;
-        let eighths = [1, 4, 7][random.below(3)];
-        self.overlay.arrange(|_, length| match (random.below(8) < eighths, random.below(2)) {
+        let eighths = [1, 4, 7][random.index(3)];
+        self.overlay.arrange(|_, length| match (random.index(8) < eighths, random.index(2)) {
             (false, _) => 0,
             (true, 0) => length,
-            (true, _) => 1 + random.below(length),
+            (true, _) => 1 + random.index(length),
         });
     }
 }

@@ -11,7 +11,7 @@ use crate::rows::stamps::Stamps;
 
 /// A set of rows: one bit a row.
 #[derive(Clone, Debug, Default)]
-pub struct Bits(Vec<u64>);
+pub(crate) struct Bits(Vec<u64>);
 
 impl Bits {
     /// Returns the rows of a segment that are dead.

@@ -25,7 +25,7 @@ const PREFACE_BYTES: u64 = 16;
 const HEADER_WORDS: usize = 6;
 const HEADER_BYTES: u64 = HEADER_WORDS as u64 * 8;
 /// Largest number of bytes of a payload.
-pub const PAYLOAD_BYTES_MAX: u64 = 1 << 20;
+pub(crate) const PAYLOAD_BYTES_MAX: u64 = 1 << 20;
 
 /// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -191,7 +191,7 @@ fn check_lengths(lengths: &LengthArray<'_>, rows: u32, given: &Given) {
     }
     let bm25 = spirit_kernel::Bm25 { weight: 1.0, c0: 0.0, c1: 1.0, term: 0 };
     for row in 0..rows {
-        let score = bm25.score((row + 5) << 8 | 1, lengths.from_rank(5));
+        let score = bm25.score((row + 5) << 8 | 1, lengths.by_rank(5));
         assert_eq!(score, 1.0 / (1.0 + f32::from(of_row(row))), "row {row}");
     }
 }

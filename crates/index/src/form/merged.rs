@@ -49,7 +49,7 @@ use crate::ground::layout::{NvmLayout, PAGE};
 use crate::ground::term::{Term, TermKey};
 
 /// Bytes of a record.
-pub const RECORD_BYTES: u64 = 64;
+pub(crate) const RECORD_BYTES: u64 = 64;
 /// Largest number of records of a chain that are read. A longer chain was damaged into a ring.
 pub(crate) const CHAIN_MAX: usize = 4096;
 

@@ -27,7 +27,7 @@ use crate::ground::term::TermKey;
 use crate::terms::entries::Entry;
 
 /// Bytes of a node; nodes begin at multiples of it.
-pub const NODE_BYTES: u64 = 32;
+pub(crate) const NODE_BYTES: u64 = 32;
 const NODE_WORDS: usize = NODE_BYTES as usize / 8;
 
 const UNIT_BITS: u32 = 33;
@@ -63,7 +63,7 @@ impl Link {
 
 /// A term's postings in a raw engraved segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Node {
+pub(crate) struct Node {
     /// The link to the next older node.
     pub link: Link,
     /// The segment.
@@ -81,7 +81,7 @@ pub struct Node {
 
 impl Node {
     /// Makes the node of a term with this entry, in a segment that is not merged.
-    pub fn new(entry: Entry, ordinal: u32, key: TermKey) -> Node {
+    pub(crate) fn new(entry: Entry, ordinal: u32, key: TermKey) -> Node {
         let Entry { segment, postings, payload, .. } = entry;
         let link = Link::default();
         let mut node = Node { link, segment, ordinal, postings, payload, record: 0, check: 0 };
@@ -96,7 +96,7 @@ impl Node {
     }
 
     /// Reads the node at `at`, or returns `None` if that is outside the region.
-    pub fn read(region: &Region, at: u64) -> Option<Node> {
+    pub(crate) fn read(region: &Region, at: u64) -> Option<Node> {
         let words = region.get(Span::<AtomicU64>::new(at, NODE_WORDS as u64))?;
         words.first_chunk().map(Node::of)
     }
@@ -122,7 +122,7 @@ impl Node {
     }
 
     /// Returns the node's words.
-    pub fn words(&self) -> [u64; NODE_WORDS] {
+    pub(crate) fn words(&self) -> [u64; NODE_WORDS] {
         [
             self.link.0,
             self.segment.0 as u64 | (self.postings as u64) << 32,
@@ -132,12 +132,12 @@ impl Node {
     }
 
     /// Returns the node's last word.
-    pub fn last_word(&self) -> u64 {
+    pub(crate) fn last_word(&self) -> u64 {
         self.check as u64 | (self.record as u64) << 32
     }
 
     /// True if it is the node that was stored for this term.
-    pub fn is_of(&self, key: TermKey) -> bool {
+    pub(crate) fn is_of(&self, key: TermKey) -> bool {
         self.check == self.check_for(key)
     }
 
@@ -149,32 +149,27 @@ impl Node {
 
 /// The nodes of an engraved segment, in their stored order.
 #[derive(Clone, Copy)]
-pub struct Nodes<'a> {
+pub(crate) struct Nodes<'a> {
     words: &'a [[AtomicU64; NODE_WORDS]],
     start: u64,
 }
 
 impl<'a> Nodes<'a> {
     /// Returns the nodes of the segment with these sections.
-    pub fn of(region: &'a Region, sections: &Sections) -> Nodes<'a> {
+    pub(crate) fn of(region: &'a Region, sections: &Sections) -> Nodes<'a> {
         let section = sections.get(Kind::Nodes);
         let words: &[AtomicU64] = region.view(Span::new(section.start, section.bytes / 8));
         Nodes { words: words.as_chunks().0, start: section.start }
     }
 
     /// Returns the number of nodes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.words.len()
-    }
-
-    /// True if there are no nodes.
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
     }
 
     /// Returns the node at `index`, which is below their number.
     #[inline]
-    pub fn get(&self, index: usize) -> Node {
+    pub(crate) fn get(&self, index: usize) -> Node {
         Node::of(&self.words[index])
     }
 
@@ -185,7 +180,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// Returns the offset of the node at `index` in the region, in bytes.
-    pub fn place(&self, index: usize) -> u64 {
+    pub(crate) fn place(&self, index: usize) -> u64 {
         self.start + index as u64 * NODE_BYTES
     }
 
@@ -197,7 +192,7 @@ impl<'a> Nodes<'a> {
     }
 
     /// Yields all nodes.
-    pub fn iter(self) -> impl Iterator<Item = Node> + use<'a> {
+    pub(crate) fn iter(self) -> impl Iterator<Item = Node> + use<'a> {
         self.words.iter().map(Node::of)
     }
 }

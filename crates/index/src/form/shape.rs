@@ -37,16 +37,16 @@ use crate::tier::pages::{Pages, check_bytes};
 /// Alignment of sections.
 const LINE_BYTES: u64 = 64;
 /// Upper bound of numbers that only grow, so that sums of them do not overflow.
-pub const NUMBERS_MAX: u64 = 1 << 60;
+pub(crate) const NUMBERS_MAX: u64 = 1 << 60;
 /// Upper bound of row numbers, which the key table keeps in fewer bits. It leaves room for the rows
 /// that are added until the next start.
-pub const ROWS_MAX: u64 = PAYLOAD_LIMIT - (1 << 36);
+pub(crate) const ROWS_MAX: u64 = PAYLOAD_LIMIT - (1 << 36);
 
 /// The offset of a section, and the reason why it is wrong.
 type Problem = (u64, &'static str);
 
 /// Checks that the sections are those of the segment that `entry` describes.
-pub fn check(
+pub(crate) fn check(
     region: &Region,
     geometry: &Geometry,
     entry: &SlotEntry,
@@ -96,7 +96,11 @@ pub fn check(
 
 /// Checks that long terms of a segment that is not merged stay in their section. First compares the
 /// terms' pages with their checks.
-pub fn check_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> Result<(), Corrupt> {
+pub(crate) fn check_terms(
+    region: &Region,
+    entry: &SlotEntry,
+    sections: &Sections,
+) -> Result<(), Corrupt> {
     let corrupt = |(at, why)| Corrupt { what: "terms of a segment", at, why };
     for kind in [Kind::Nodes, Kind::TermKeys, Kind::LongTerms, Kind::TermHashes] {
         Pages::of(entry, sections).look_at_section(region, kind)?;
@@ -114,7 +118,7 @@ pub fn check_terms(region: &Region, entry: &SlotEntry, sections: &Sections) -> R
 
 /// The places where a segment's lists can be.
 #[derive(Clone, Copy, Debug)]
-pub struct Lists {
+pub(crate) struct Lists {
     /// Number of words of posting arrays.
     pub words: u64,
     /// Number of words of packed lists.
@@ -135,7 +139,7 @@ impl Lists {
 
     /// True if an entry leads to one of the lists. An array must fit whole. A packed list is only
     /// checked at its head: its reader stops at the last word. A single posting lies in its entry.
-    pub fn hold(&self, entry: Entry) -> bool {
+    pub(crate) fn hold(&self, entry: Entry) -> bool {
         match (entry.postings, entry.packed_at()) {
             (0 | 1, _) => entry.postings == 1,
             (_, Some(at)) => {
@@ -150,7 +154,7 @@ impl Lists {
 }
 
 /// Checks that the numbers in a slot are possible.
-pub fn check_numbers(geometry: &Geometry, entry: &SlotEntry) -> Result<(), Corrupt> {
+pub(crate) fn check_numbers(geometry: &Geometry, entry: &SlotEntry) -> Result<(), Corrupt> {
     let corrupt = |why| Err(Corrupt { what: "segment slot", at: entry.long_start, why });
     let grown = [
         entry.base_sequence,

@@ -17,9 +17,9 @@ use lz4_flex::block::get_maximum_output_size;
 use lz4_flex::block::{CompressTable, compress_into_with_table, decompress_into};
 
 /// Largest number of bytes before compression of a block of several texts.
-pub const BLOCK_BYTES: usize = 16 << 10;
+pub(crate) const BLOCK_BYTES: usize = 16 << 10;
 /// Largest number of bytes of a text in one block.
-pub const PART_BYTES: u32 = 256 << 10;
+pub(crate) const PART_BYTES: u32 = 256 << 10;
 /// Largest number of bytes of a block before compression.
 pub(crate) const RAW_BYTES_MAX: usize = HEADER_BYTES + LENGTH_BYTES + PART_BYTES as usize;
 const HEADER_BYTES: usize = 8;

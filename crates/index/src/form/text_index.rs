@@ -26,9 +26,9 @@ use crate::form::text_block::{Unpacked, unpack};
 use crate::ground::corrupt::{Corrupt, checksum};
 
 /// Number of words of an entry, and of the head before the entries.
-pub const TEXT_ENTRY_WORDS: u64 = 3;
+pub(crate) const TEXT_ENTRY_WORDS: u64 = 3;
 /// Bytes of an entry.
-pub const TEXT_ENTRY_BYTES: u64 = TEXT_ENTRY_WORDS * 8;
+pub(crate) const TEXT_ENTRY_BYTES: u64 = TEXT_ENTRY_WORDS * 8;
 
 /// A block's entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ pub const KEY_BYTES_MAX: usize = 512;
 
 /// One token.
 #[derive(Clone, Copy, Debug)]
-pub struct BatchToken {
+pub(crate) struct BatchToken {
     /// The term's key, or a hole if the token takes a position but is not kept.
     pub key: TermKey,
     /// The key's hash.
@@ -98,11 +98,11 @@ pub struct Document {
 
 /// Byte strings, each behind its length.
 #[derive(Debug, Default)]
-pub struct LongTerms(Vec<u8>);
+pub(crate) struct LongTerms(Vec<u8>);
 
 impl LongTerms {
     /// Returns the string whose place `push` returned as `at`.
-    pub fn bytes(&self, at: u32) -> &[u8] {
+    pub(crate) fn bytes(&self, at: u32) -> &[u8] {
         let at = at as usize;
         match self.0.get(at) {
             Some(len) => &self.0[at + 1..at + 1 + *len as usize],

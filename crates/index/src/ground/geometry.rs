@@ -37,7 +37,7 @@ pub enum Postings {
 /// Number of lines of a block of the key filter.
 pub(crate) const KEY_FILTER_BLOCK_LINES: usize = 2;
 /// Number of cache lines of a descriptor.
-pub const DESCRIPTOR_LINES: usize = 4;
+pub(crate) const DESCRIPTOR_LINES: usize = 4;
 /// Bytes of the smallest segment.
 pub const SEGMENT_BYTES_MIN: u64 = 64 << 10;
 /// Bytes of the largest segment: its blocks are addressed by 32-bit word.
@@ -234,7 +234,7 @@ pub struct Geometry {
 /// Bytes of a row: three words.
 pub const ROW_BYTES: u64 = 24;
 /// Bytes of the place of a fresh row's values: half a word.
-pub const RECORD_PLACE_BYTES: u64 = 4;
+pub(crate) const RECORD_PLACE_BYTES: u64 = 4;
 /// Bytes of a fresh row's running count: a word.
 pub const COUNT_BYTES: u64 = 8;
 /// Bytes of the place of a row's text: a word.

@@ -6,7 +6,7 @@ use std::fmt;
 pub type Position = u32;
 
 /// Upper bound of positions, exclusive: ids have one bit more.
-pub const POSITIONS_MAX: u64 = 1 << 31;
+pub(crate) const POSITIONS_MAX: u64 = 1 << 31;
 
 /// A position and a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

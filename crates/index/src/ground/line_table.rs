@@ -22,15 +22,15 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use spirit_mem::{Line, Region, Span, prefetch};
 
 /// Number of keys in a line. The line's first word is its away count.
-pub const SLOTS: usize = 7;
+pub(crate) const SLOTS: usize = 7;
 /// Largest distance of a key from its home, in lines.
-pub const REACH: u64 = 7;
+pub(crate) const REACH: u64 = 7;
 
 const PAYLOAD_BITS: u32 = 40;
 const DISTANCE_BITS: u32 = 3;
 
 /// Upper bound of payloads, exclusive.
-pub const PAYLOAD_LIMIT: u64 = (1 << PAYLOAD_BITS) - 1;
+pub(crate) const PAYLOAD_LIMIT: u64 = (1 << PAYLOAD_BITS) - 1;
 
 /// The lines near a key's home are all full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@
 use std::sync::atomic::AtomicU64;
 
 /// Number of words of the roots: a page.
-pub const ROOT_WORDS: u64 = 512;
+pub(crate) const ROOT_WORDS: u64 = 512;
 /// Index of the first gauge.
 const GAUGES: usize = 128;
 

@@ -20,11 +20,11 @@ use crate::ground::corrupt::{Corrupt, checksum};
 use crate::ground::slot::Entry;
 
 /// Number of words of a table entry.
-pub const SECTION_WORDS: usize = 3;
+pub(crate) const SECTION_WORDS: usize = 3;
 /// Largest number of entries of a table, those of unknown kinds included.
 const ENTRIES_MAX: usize = 64;
 /// Number of kinds that this version writes.
-pub const SECTIONS: usize = 19;
+pub(crate) const SECTIONS: usize = 19;
 
 /// The contents of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -23,7 +23,7 @@ use crate::ground::ids::{Position, State};
 use crate::ground::layout::{NvmLayout, SLOT_BYTES};
 
 /// Number of words of an entry.
-pub const ENTRY_WORDS: usize = 28;
+pub(crate) const ENTRY_WORDS: usize = 28;
 const ENTRY_AT: u64 = 8;
 const CHECK_AT: u64 = 29 * 8;
 const DEAD_AT: u64 = 30 * 8;
@@ -34,7 +34,7 @@ const RETIRED: u64 = 6;
 
 /// The contents of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// No segment was ever engraved here.
     Empty,
     /// The segment is there.
@@ -45,7 +45,7 @@ pub enum Mark {
 
 impl Mark {
     /// Returns its word.
-    pub fn word(self) -> u64 {
+    pub(crate) fn word(self) -> u64 {
         let (state, position) = match self {
             Mark::Empty => return 0,
             Mark::Live(position, state) => (state as u64, position),
@@ -56,7 +56,7 @@ impl Mark {
     }
 
     /// Parses its word, if the word was ever stored.
-    pub fn from_word(word: u64) -> Option<Mark> {
+    pub(crate) fn from_word(word: u64) -> Option<Mark> {
         if word == 0 {
             return Some(Mark::Empty);
         }
@@ -160,7 +160,7 @@ entry! {
 
 /// The slots of an executor.
 #[derive(Clone, Copy)]
-pub struct Slots<'a> {
+pub(crate) struct Slots<'a> {
     region: &'a Region,
     start: u64,
     count: u64,
@@ -168,17 +168,17 @@ pub struct Slots<'a> {
 
 impl<'a> Slots<'a> {
     /// Returns the slots of `layout`.
-    pub fn new(region: &'a Region, layout: &NvmLayout) -> Slots<'a> {
+    pub(crate) fn new(region: &'a Region, layout: &NvmLayout) -> Slots<'a> {
         Slots { region, start: layout.slots.start(), count: layout.slots_max }
     }
 
     /// Returns the number of slots.
-    pub fn count(self) -> u64 {
+    pub(crate) fn count(self) -> u64 {
         self.count
     }
 
     /// Returns the offset of a position's slot.
-    pub fn place(self, position: Position) -> u64 {
+    pub(crate) fn place(self, position: Position) -> u64 {
         self.start + position as u64 % self.count * SLOT_BYTES
     }
 
@@ -187,7 +187,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Returns the mark of the slot at `index`.
-    pub fn mark(self, index: u64) -> Result<Mark, Corrupt> {
+    pub(crate) fn mark(self, index: u64) -> Result<Mark, Corrupt> {
         let at = self.start + index * SLOT_BYTES;
         let corrupt = |why| Corrupt { what: "segment mark", at, why };
         let mark = Mark::from_word(self.word(at).load(Acquire));
@@ -204,7 +204,7 @@ impl<'a> Slots<'a> {
 
     /// Returns the state of the segment at `position`, if it lives. It is merged if it or a newer
     /// live segment is marked so.
-    pub fn state(self, position: Position) -> Result<Option<State>, Corrupt> {
+    pub(crate) fn state(self, position: Position) -> Result<Option<State>, Corrupt> {
         // Each round goes to the next newer segment. The first slot without such a segment ends the
         // loop.
         let mut at = position;
@@ -218,7 +218,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Returns the entry of the slot of `position`, whose mark was checked.
-    pub fn entry(self, position: Position) -> Result<Entry, Corrupt> {
+    pub(crate) fn entry(self, position: Position) -> Result<Entry, Corrupt> {
         let place = self.place(position);
         let mut words = [0; ENTRY_WORDS];
         let stored = Span::<AtomicU64>::new(place + ENTRY_AT, ENTRY_WORDS as u64);
@@ -237,7 +237,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Returns the number of dead rows of the segment at `position`.
-    pub fn dead(self, position: Position) -> Result<u32, Corrupt> {
+    pub(crate) fn dead(self, position: Position) -> Result<u32, Corrupt> {
         let at = self.place(position) + DEAD_AT;
         let word = self.word(at).load(Relaxed);
         let corrupt = Corrupt { what: "count of dead rows", at, why: "its check is wrong" };
@@ -245,7 +245,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Writes a slot, apart from its mark, and writes it back.
-    pub fn write(self, door: &Door, position: Position, entry: &Entry) {
+    pub(crate) fn write(self, door: &Door, position: Position, entry: &Entry) {
         let place = self.place(position);
         let mut words = [0; ENTRY_WORDS + 1];
         words[..ENTRY_WORDS].copy_from_slice(&entry.words());
@@ -255,7 +255,13 @@ impl<'a> Slots<'a> {
     }
 
     /// Stores the number of dead rows of the segment at `position`, and writes the word back.
-    pub fn set_dead(self, door: &Door, [store, back]: [Site; 2], position: Position, dead: u32) {
+    pub(crate) fn set_dead(
+        self,
+        door: &Door,
+        [store, back]: [Site; 2],
+        position: Position,
+        dead: u32,
+    ) {
         let at = self.place(position) + DEAD_AT;
         door.store(store, self.region, at, dead_word(dead));
         door.write_back(back, self.region, at, 8);
@@ -264,7 +270,7 @@ impl<'a> Slots<'a> {
     /// Marks the segment as engraved, or marks it and all older ones as merged. It is durable on
     /// return. To be engraved, slot and copy are durable before. To be merged, the dictionary's
     /// heads are.
-    pub fn set_live(self, door: &Door, position: Position, state: State) {
+    pub(crate) fn set_live(self, door: &Door, position: Position, state: State) {
         let at = self.place(position);
         door.publish(Site::Mark, self.region, at, Mark::Live(position, state).word());
         door.write_back(Site::MarkWriteBack, self.region, at, 8);
@@ -272,7 +278,7 @@ impl<'a> Slots<'a> {
     }
 
     /// Marks the segment as gone, durable on return.
-    pub fn retire(self, door: &Door, position: Position) {
+    pub(crate) fn retire(self, door: &Door, position: Position) {
         let at = self.place(position);
         door.publish(Site::Retire, self.region, at, Mark::Retired(position).word());
         door.write_back(Site::RetireWriteBack, self.region, at, 8);

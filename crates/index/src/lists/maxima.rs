@@ -35,7 +35,7 @@ const PAIRS: usize = 4;
 
 /// Returns the number of blocks of a list that have maxima.
 #[inline(always)]
-pub fn blocks_of(postings: u32) -> u64 {
+pub(crate) fn blocks_of(postings: u32) -> u64 {
     if postings > BLOCK_POSTINGS { postings.div_ceil(BLOCK_POSTINGS) as u64 } else { 0 }
 }
 

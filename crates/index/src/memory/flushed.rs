@@ -20,23 +20,23 @@ use crate::memory::descriptor::Descriptor;
 use crate::terms::entries::Entry;
 
 /// A list with at least one posting in this number of rows has a bitmap too.
-pub const DENSE_ROWS: u32 = 64;
+pub(crate) const DENSE_ROWS: u32 = 64;
 const LINE_WORDS: u64 = 16;
 
 /// True if a list of `postings` postings in a segment of `rows` rows has a bitmap.
 #[inline(always)]
-pub fn is_dense(postings: u32, rows: u32) -> bool {
+pub(crate) fn is_dense(postings: u32, rows: u32) -> bool {
     postings as u64 * DENSE_ROWS as u64 >= rows as u64 && rows >= 512
 }
 
 /// Returns the number of 64-bit words of a bitmap over `rows` rows, in whole lines.
-pub fn bitmap_words(rows: u32) -> u64 {
+pub(crate) fn bitmap_words(rows: u32) -> u64 {
     (rows as u64).div_ceil(512) * 8
 }
 
 /// Returns the place of a list's maxima, in 32-bit words.
 #[inline(always)]
-pub fn maxima_at(first: u64, postings: u32) -> u64 {
+pub(crate) fn maxima_at(first: u64, postings: u32) -> u64 {
     (first + postings as u64).next_multiple_of(2)
 }
 
@@ -51,7 +51,7 @@ fn maxima_end(first: u64, postings: u32) -> u64 {
 
 /// Returns the place of a list's bitmap, in 32-bit words.
 #[inline(always)]
-pub fn bitmap_at(first: u64, postings: u32) -> u64 {
+pub(crate) fn bitmap_at(first: u64, postings: u32) -> u64 {
     maxima_end(first, postings).next_multiple_of(LINE_WORDS)
 }
 

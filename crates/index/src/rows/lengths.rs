@@ -99,7 +99,6 @@ impl<'a> LengthArray<'a> {
     }
 
     /// Returns the number of lengths.
-    #[expect(clippy::len_without_is_empty, reason = "every segment has rows")]
     pub fn len(&self) -> usize {
         self.rows
     }
@@ -125,7 +124,7 @@ impl<'a> LengthArray<'a> {
 
     /// Returns the lengths for scoring: that of rank `r` is at `r - base`.
     #[inline]
-    pub fn from_rank(&self, base: u32) -> spirit_kernel::Lengths<'a> {
+    pub fn by_rank(&self, base: u32) -> spirit_kernel::Lengths<'a> {
         let lengths = match self.are_bytes {
             true => spirit_kernel::Lengths::of_bytes(self.units, base),
             false => spirit_kernel::Lengths::new(self.units, base),

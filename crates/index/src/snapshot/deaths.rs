@@ -14,19 +14,40 @@ impl Memory {
     /// Ingest role only, with the key lock held. Returns true if it stamped a copy in the second
     /// tier. Then [`fence_deaths`](Self::fence_deaths) comes before the operation is visible.
     pub fn kill(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
-        let (descriptor, rows) = (segment.descriptor(), segment.row_table());
-        let by = by - segment.base_row();
-        if rows.place(local).is_some_and(|place| place >= self.region().nvm_bytes()) {
-            rows.words(local).kill(by);
-        }
+        let descriptor = segment.descriptor();
+        self.stamp_in_dram(segment, local, by);
         self.note_dead(descriptor);
-        let Some(nvm) = self.nvm() else { return false };
-        let Some(stamps) = Stamps::from_word(descriptor.stamps()) else { return false };
-        let at = stamps.set(nvm.door(), Site::Stamp, self.region(), local, stamp_of(by));
-        nvm.door().write_back(Site::StampWriteBack, self.region(), at, 8);
+        if !self.stamp_engraved(segment, local, by) {
+            return false;
+        }
+        let Some(nvm) = self.nvm() else { return true };
         let slots = Slots::new(self.region(), nvm.layout());
         let sites = [Site::Stamp, Site::StampWriteBack];
         slots.set_dead(nvm.door(), sites, segment.id().position(), descriptor.dead() as u32);
+        true
+    }
+
+    /// Like [`kill`](Self::kill), for a row whose death is stamped and counted already, but by an
+    /// operation that never became visible: a crash interrupted its replay.
+    pub fn kill_again(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
+        self.stamp_in_dram(segment, local, by);
+        self.stamp_engraved(segment, local, by)
+    }
+
+    fn stamp_in_dram(&self, segment: &Segment<'_>, local: u32, by: u64) {
+        let rows = segment.row_table();
+        if rows.place(local).is_some_and(|place| place >= self.region().nvm_bytes()) {
+            rows.words(local).kill(by - segment.base_row());
+        }
+    }
+
+    /// Returns false if the segment is not engraved.
+    fn stamp_engraved(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
+        let Some(nvm) = self.nvm() else { return false };
+        let Some(stamps) = Stamps::from_word(segment.descriptor().stamps()) else { return false };
+        let stamp = stamp_of(by - segment.base_row());
+        let at = stamps.set(nvm.door(), Site::Stamp, self.region(), local, stamp);
+        nvm.door().write_back(Site::StampWriteBack, self.region(), at, 8);
         true
     }
 

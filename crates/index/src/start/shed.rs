@@ -13,7 +13,7 @@ const SHARE: u64 = 8;
 
 /// The removal of entries before a boundary.
 #[derive(Debug)]
-pub struct Cut {
+pub(crate) struct Cut {
     boundary: Position,
     line: u64,
 }

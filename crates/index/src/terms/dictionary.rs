@@ -85,7 +85,7 @@ pub(crate) struct Head {
 
 /// The readers' view of the dictionary.
 #[derive(Clone, Copy)]
-pub struct Dictionary<'a> {
+pub(crate) struct Dictionary<'a> {
     region: &'a Region,
     pub(crate) table: LineTable,
     pool: &'a [Line],
@@ -95,7 +95,7 @@ pub struct Dictionary<'a> {
 impl<'a> Dictionary<'a> {
     /// Returns the dictionary of an executor.
     #[inline]
-    pub fn new(region: &'a Region, geometry: &Geometry) -> Self {
+    pub(crate) fn new(region: &'a Region, geometry: &Geometry) -> Self {
         Dictionary {
             region,
             table: LineTable::new(geometry.dictionary_lines),
@@ -106,14 +106,14 @@ impl<'a> Dictionary<'a> {
 
     /// Prefetches the line where the search for `hash` begins.
     #[inline(always)]
-    pub fn prefetch(&self, hash: u64) {
+    pub(crate) fn prefetch(&self, hash: u64) {
         self.table.prefetch(self.region, hash);
     }
 
     /// Prefetches the record that the search for `hash` will probably compare. The line should be
     /// in the cache.
     #[inline(always)]
-    pub fn prefetch_candidate(&self, hash: u64) {
+    pub(crate) fn prefetch_candidate(&self, hash: u64) {
         if let Some(id) = self.table.candidate(self.region, hash) {
             prefetch(&self.pool[id as usize]);
         }
@@ -121,7 +121,7 @@ impl<'a> Dictionary<'a> {
 
     /// Returns the number of a term.
     #[inline]
-    pub fn find(&self, term: Term<'_>, hash: u64) -> Option<TermId> {
+    pub(crate) fn find(&self, term: Term<'_>, hash: u64) -> Option<TermId> {
         let found = self.table.find(self.region, hash, |id| self.is(id, term));
         found.map(|id| TermId(id as u32))
     }
@@ -144,7 +144,7 @@ impl<'a> Dictionary<'a> {
     }
 
     /// Returns the key of a term, and writes the bytes of a long one to `long`.
-    pub fn key(&self, id: TermId, long: &mut Vec<u8>) -> TermKey {
+    pub(crate) fn key(&self, id: TermId, long: &mut Vec<u8>) -> TermKey {
         let record = self.record(id);
         long.clear();
         if record.key().is_long() {
@@ -163,14 +163,14 @@ impl<'a> Dictionary<'a> {
 
     /// Prefetches a term's record.
     #[inline(always)]
-    pub fn prefetch_record(&self, id: TermId) {
+    pub(crate) fn prefetch_record(&self, id: TermId) {
         prefetch(self.record(id).0);
     }
 
     /// Prefetches a term's newest entry, if it is outside the record. The record should be in the
     /// cache.
     #[inline(always)]
-    pub fn prefetch_newest(&self, id: TermId) {
+    pub(crate) fn prefetch_newest(&self, id: TermId) {
         let head = self.record(id).head();
         if head.array != 0 {
             let at = self.array(id, head) + head.end.saturating_sub(1) as u64 * ENTRY_BYTES;
@@ -180,7 +180,7 @@ impl<'a> Dictionary<'a> {
 
     /// Returns all entries of a term as of now.
     #[inline]
-    pub fn entries(&self, id: TermId) -> Entries {
+    pub(crate) fn entries(&self, id: TermId) -> Entries {
         let head = self.record(id).head();
         let array = self.array(id, head);
         let start = array + head.first as u64 * ENTRY_BYTES;

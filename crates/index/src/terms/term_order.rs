@@ -41,7 +41,7 @@ pub fn prefix(field: FieldId, bytes: &[u8]) -> u64 {
 
 /// Returns the field and the bytes of a prefix. They are the whole term if it is shorter and has no
 /// zeros at its end.
-pub fn of_prefix(prefix: u64) -> (FieldId, [u8; PREFIX_BYTES]) {
+pub(crate) fn of_prefix(prefix: u64) -> (FieldId, [u8; PREFIX_BYTES]) {
     let [field, bytes @ ..] = prefix.to_be_bytes();
     (FieldId(field), bytes)
 }

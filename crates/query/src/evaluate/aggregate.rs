@@ -1,7 +1,7 @@
 //! Facets: hands over every match, window by window, whatever the query's shape.
 
-use spirit_index::form::older::FindOlder;
-use spirit_index::ground::posting::rank_of;
+use spirit_index::form::FindOlder;
+use spirit_index::ground::rank_of;
 
 use super::window::{Ones, Window};
 use super::{Evaluation, Place};

@@ -1,15 +1,11 @@
 //! The next segments of an AND, found and prefetched a few ahead of the evaluation. With many
 //! segments most of the time goes into waiting for the first cache lines of each list. A ring keeps
-//! up to [`SLOTS`] segments on the way.
+//! up to [`SEGMENTS_AHEAD_MAX`] segments on the way.
 
-use spirit_index::terms::entries::Entry;
+use spirit_index::terms::Entry;
 
 use crate::plan::TERMS_INLINE;
-
-/// Segments ahead, at most.
-const SLOTS: usize = 4;
-/// Segments ahead at the beginning: a query that stops early prefetches little.
-const SLOTS_FIRST: usize = 2;
+use crate::tuning::{SEGMENTS_AHEAD_FIRST, SEGMENTS_AHEAD_MAX};
 
 /// A segment in which all terms of an AND have entries.
 #[derive(Clone, Copy, Debug)]
@@ -21,7 +17,7 @@ pub(super) struct Meeting {
 /// A ring of segments that were found and not visited yet.
 #[derive(Debug)]
 pub(super) struct Ahead {
-    slots: [Meeting; SLOTS],
+    slots: [Meeting; SEGMENTS_AHEAD_MAX],
     first: usize,
     count: usize,
     depth: usize,
@@ -30,14 +26,14 @@ pub(super) struct Ahead {
 impl Default for Ahead {
     fn default() -> Ahead {
         let none = Meeting { entries: [(Entry::NONE, 0); TERMS_INLINE] };
-        Ahead { slots: [none; SLOTS], first: 0, count: 0, depth: SLOTS_FIRST }
+        Ahead { slots: [none; SEGMENTS_AHEAD_MAX], first: 0, count: 0, depth: SEGMENTS_AHEAD_FIRST }
     }
 }
 
 impl Ahead {
     /// Begins a query.
     pub(super) fn begin(&mut self) {
-        (self.first, self.count, self.depth) = (0, 0, SLOTS_FIRST);
+        (self.first, self.count, self.depth) = (0, 0, SEGMENTS_AHEAD_FIRST);
     }
 
     /// True if another segment should be found before the next one is visited.
@@ -48,16 +44,16 @@ impl Ahead {
     /// Appends a segment and returns it, for its entries to be written.
     pub(super) fn push(&mut self) -> &mut Meeting {
         self.count += 1;
-        &mut self.slots[(self.first + self.count - 1) % SLOTS]
+        &mut self.slots[(self.first + self.count - 1) % SEGMENTS_AHEAD_MAX]
     }
 
     /// Returns the slot of the segment to visit now, valid until the next [`push`](Self::push).
-    /// Each call doubles the ring's depth, up to [`SLOTS`].
+    /// Each call doubles the ring's depth, up to [`SEGMENTS_AHEAD_MAX`].
     pub(super) fn pop(&mut self) -> Option<usize> {
         self.count = self.count.checked_sub(1)?;
         let slot = self.first;
-        self.first = (slot + 1) % SLOTS;
-        self.depth = (self.depth * 2).min(SLOTS);
+        self.first = (slot + 1) % SEGMENTS_AHEAD_MAX;
+        self.depth = (self.depth * 2).min(SEGMENTS_AHEAD_MAX);
         Some(slot)
     }
 

@@ -1,15 +1,15 @@
 //! The segments in which all terms of an AND have entries, from the newest back. A list whose next
 //! entry is newer than the others' goes back to their segment.
 
-use spirit_index::ground::ids::SegmentId;
+use spirit_index::ground::SegmentId;
+
+use crate::tuning::LINES_AHEAD;
 use spirit_index::snapshot::Segment;
-use spirit_index::terms::entries::Entry;
+use spirit_index::terms::Entry;
 use spirit_mem::{Region, prefetch};
 
 use super::Evaluation;
 
-/// Cache lines of a list that are prefetched. The processor recognizes the pattern then.
-const LINES_AHEAD: usize = 8;
 const LINE_WORDS: usize = 16;
 
 impl<C> Evaluation<'_, C> {

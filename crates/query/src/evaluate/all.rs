@@ -5,9 +5,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::ground::posting::{rank, rank_of};
+use spirit_index::ground::{rank, rank_of};
 use spirit_index::snapshot::Segment;
-use spirit_index::terms::entries::Entry;
+use spirit_index::terms::Entry;
 use spirit_kernel::{Algorithm, Progress};
 use spirit_mem::Span;
 

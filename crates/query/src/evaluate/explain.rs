@@ -6,10 +6,10 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::form::older::{FindOlder, OlderEntries};
-use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank_of};
-use spirit_index::ground::values::ValueKind;
-use spirit_index::memory::descriptor::Window as Part;
+use spirit_index::form::{FindOlder, OlderEntries};
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::{FREQUENCY_MAX, frequency, rank_of};
+use spirit_index::memory::Window as Part;
 use spirit_index::snapshot::Segment;
 use spirit_kernel::Frequencies;
 use spirit_schema::Schema;

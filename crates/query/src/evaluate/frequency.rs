@@ -5,7 +5,7 @@
 //! counted in the document's vector, or among its positions in a packed list. An index without
 //! positions takes 255 as the frequency.
 
-use spirit_index::ground::posting::{FREQUENCY_MAX, rank_of};
+use spirit_index::ground::{FREQUENCY_MAX, rank_of};
 use spirit_index::rows::vector;
 use spirit_kernel as kernel;
 use spirit_kernel::Frequencies;

@@ -1,6 +1,6 @@
 //! The document with a key.
 
-use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::rank_of;
 use spirit_index::keys;
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::{Segment, Snapshot};

@@ -3,25 +3,20 @@
 //!
 //! Each group moves to its first document from the other's position on, until both are at one
 //! document. Only then excluded terms are checked. Where few documents are in both groups, that is
-//! slower than [windows](super::window). These take over the rest of a segment after [`STEPS_MAX`]
+//! slower than [windows](super::window). These take over the rest of a segment after [`LEAPFROG_STEPS_MAX`]
 //! steps.
 
-use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::rank_of;
 
 use super::{Evaluation, Place};
 use crate::collect::Collector;
 use crate::leaf::END;
 use crate::plan::Groups;
-
-/// Groups that leapfrog, at most. With more, few documents are in all groups, even if each group
-/// has many.
-const GROUPS_MAX: usize = 2;
-/// Steps in a segment before windows take over. They cost about as much as a few windows.
-const STEPS_MAX: usize = 512;
+use crate::tuning::{LEAPFROG_GROUPS_MAX, LEAPFROG_STEPS_MAX};
 
 /// True if this many groups of terms leapfrog.
 pub(super) fn leapfrogs(groups: &Groups) -> bool {
-    groups.as_slice().len() <= GROUPS_MAX
+    groups.as_slice().len() <= LEAPFROG_GROUPS_MAX
 }
 
 impl<C: Collector> Evaluation<'_, C> {
@@ -35,8 +30,8 @@ impl<C: Collector> Evaluation<'_, C> {
         groups: &Groups,
     ) -> Option<u32> {
         let mut rank = place.first;
-        // Invariant: all matches before `rank` were offered. Terminates after `STEPS_MAX` steps.
-        for _ in 0..STEPS_MAX {
+        // Invariant: all matches before `rank` were offered. Terminates after `LEAPFROG_STEPS_MAX` steps.
+        for _ in 0..LEAPFROG_STEPS_MAX {
             if !self.meter.step() {
                 return None;
             }

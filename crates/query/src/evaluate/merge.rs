@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::posting::{rank, rank_of};
+use spirit_index::ground::{rank, rank_of};
 use spirit_kernel as kernel;
 
 use super::{Evaluation, Place};

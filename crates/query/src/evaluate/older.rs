@@ -5,21 +5,18 @@
 use std::ops::Range;
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::form::older::{EntryWords, FindOlder};
-use spirit_index::ground::ids::Position;
-use spirit_index::memory::descriptor::Window;
+use spirit_index::form::{EntryWords, FindOlder};
+use spirit_index::ground::Position;
+use spirit_index::memory::Window;
 use spirit_mem::Zeroed;
 
 use super::Evaluation;
 use crate::collect::Limit;
+use crate::tuning::{OLDER_GROWTH, OLDER_SEGMENTS_FIRST};
 
 /// Entries that can be copied at once, for all terms together.
 const ENTRIES: usize = 4096;
 const ENTRY_WORDS: usize = size_of::<EntryWords>() / size_of::<AtomicU32>();
-/// Segments of the first part.
-const SEGMENTS_FIRST: usize = 16;
-/// The factor by which each part is larger than the one before.
-const GROWTH: usize = 4;
 
 /// Memory for copies of entries, for a reader's queries. Pages that no query needs are not backed.
 #[derive(Default)]
@@ -58,7 +55,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
         // Each term may have an entry in each segment of a part.
         let share = (self.lent.len() / terms.len().max(1)).max(1);
-        let mut segments = SEGMENTS_FIRST;
+        let mut segments = OLDER_SEGMENTS_FIRST;
         // Invariant: all segments from `part.oldest` on are done. Terminates: each part begins at a
         // lower position.
         while self.part.oldest > oldest && !self.done() {
@@ -69,7 +66,7 @@ impl<C: Limit> Evaluation<'_, C> {
                 self.lend(&older, term as usize, number * share..(number + 1) * share);
             }
             evaluate(self);
-            segments = segments.saturating_mul(GROWTH);
+            segments = segments.saturating_mul(OLDER_GROWTH);
         }
     }
 

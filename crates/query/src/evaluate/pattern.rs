@@ -6,12 +6,12 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::fresh::extent::Extent;
-use spirit_index::ground::posting::rank;
-use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
+use spirit_index::fresh::Extent;
+use spirit_index::ground::rank;
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use spirit_index::snapshot::{OrderedTerm, Segment, TermCursor};
-use spirit_index::terms::entries::Entry;
-use spirit_index::terms::term_order::{PREFIX_BYTES, prefix};
+use spirit_index::terms::Entry;
+use spirit_index::terms::{PREFIX_BYTES, prefix};
 use spirit_kernel as kernel;
 use spirit_kernel::{Level, Spelling};
 use spirit_mem::Region;
@@ -25,14 +25,8 @@ use crate::limits::Meter;
 use crate::packed;
 use crate::pattern::Matcher;
 use crate::query::{Kind, NodeId, PATTERNS_MAX, Query};
+use crate::tuning::{PREFIXES_A_STEP, TERMS_PASSED_MAX};
 use crate::verdict::Verdict;
-
-/// Non-matching terms with one prefix that are skipped one by one, at most, before a search for the
-/// next prefix.
-const PASSED_MAX: usize = 8;
-
-/// Terms of a fresh segment whose prefixes are tested in one step of the meter.
-const TERMS_OF_A_STEP: usize = 64;
 
 /// The bitmaps of a reader's patterns. Pages that no query needs are not backed.
 pub(crate) struct PatternBits {
@@ -244,7 +238,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
             let bytes = &term[..ordered.len];
             if passing_len > 0 && bytes.starts_with(&passing[..passing_len]) {
                 passed += 1;
-                if passed > PASSED_MAX {
+                if passed > TERMS_PASSED_MAX {
                     // The cursor moves past all terms with the prefix. No overflow: text has no
                     // byte 255.
                     passing[passing_len - 1] += 1;
@@ -279,8 +273,8 @@ impl<'e, 'q> Expansion<'e, 'q> {
         let (mask, begin) = self.begins();
         let spelling = Spelling { mask, begin, ..prefix_filter.spelling() };
         let ordinals = place.segment.fresh_ordinals();
-        let prefixes = extent.prefixes(ordinals.end).chunks(TERMS_OF_A_STEP);
-        for (prefixes, first) in prefixes.zip(ordinals.step_by(TERMS_OF_A_STEP)) {
+        let prefixes = extent.prefixes(ordinals.end).chunks(PREFIXES_A_STEP);
+        for (prefixes, first) in prefixes.zip(ordinals.step_by(PREFIXES_A_STEP)) {
             if !self.meter.step() {
                 return;
             }

@@ -15,8 +15,9 @@ mod prefix;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::ground::posting::rank_of;
-use spirit_index::rows::vector::{self, Vectors};
+use spirit_index::ground::rank_of;
+use spirit_index::rows::vector;
+use spirit_index::rows::vector::Vectors;
 use spirit_kernel::{Level, Token};
 use spirit_mem::prefetch;
 
@@ -26,16 +27,11 @@ use crate::collect::Limit;
 use crate::limits::Meter;
 use crate::query::{Kind, Node, NodeId};
 use crate::slop::{self, Occurrence, SLOTS_MAX, Slot};
+use crate::tuning::{ROWS_AHEAD, UNITS_AHEAD, VECTORS_AHEAD};
 use packed::InLists;
 
-/// Units of a document that are prefetched. The processor recognizes the pattern then.
-const UNITS_AHEAD: u32 = 4 * LINE_UNITS as u32;
 /// Units on a cache line.
 const LINE_UNITS: usize = 32;
-/// Documents by which the prefetch of a vector is ahead.
-const VECTORS_AHEAD: usize = 8;
-/// Documents by which the prefetch of a row is ahead. The row has the vector's place.
-const ROWS_AHEAD: usize = 2 * VECTORS_AHEAD;
 /// Documents that are checked together, at most.
 const GROUP: usize = 128;
 

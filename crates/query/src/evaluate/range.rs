@@ -4,7 +4,7 @@
 //! and the highest value of a column show that all values match, or none.
 
 use spirit_index::column::Column;
-use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::rank_of;
 
 use super::window::{Ones, Window};
 use super::{Evaluation, Place};

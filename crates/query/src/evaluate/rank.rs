@@ -33,13 +33,12 @@ mod term;
 mod term_at_a_time;
 mod threshold_seed;
 mod tree;
-mod tuning;
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::form::older::FindOlder;
-use spirit_index::ground::posting::rank_of;
-use spirit_index::ground::term::FieldId;
+use spirit_index::form::FindOlder;
+use spirit_index::ground::FieldId;
+use spirit_index::ground::rank_of;
 use spirit_index::snapshot::Segment;
 use spirit_kernel::{Bm25, Lengths};
 
@@ -161,7 +160,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
 
     /// Returns the lengths of a field in a registered segment's documents.
     fn lengths<'l>(place: &'l Place<'_>, field: FieldId) -> Lengths<'l> {
-        let lengths = place.segment.lengths_of(field).map(|lengths| lengths.from_rank(place.base));
+        let lengths = place.segment.lengths_of(field).map(|lengths| lengths.by_rank(place.base));
         lengths.unwrap_or(Lengths::NONE).with(place)
     }
 

@@ -5,9 +5,9 @@
 //! keywords, so each document's keywords are compared by their bytes.
 
 use spirit_index::column::Column;
-use spirit_index::form::older::FindOlder;
-use spirit_index::ground::posting::rank_of;
-use spirit_index::ground::term::TERM_BYTES_MAX;
+use spirit_index::form::FindOlder;
+use spirit_index::ground::TERM_BYTES_MAX;
+use spirit_index::ground::rank_of;
 use spirit_kernel as kernel;
 
 use super::window::{Bits, WORDS, Window, is_empty, ones};

@@ -3,11 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use spirit_index::form::older::{FindOlder, OlderEntries};
-use spirit_index::ground::ids::SegmentId;
-use spirit_index::memory::descriptor::Window as Part;
+use spirit_index::form::{FindOlder, OlderEntries};
+use spirit_index::ground::SegmentId;
+use spirit_index::memory::Window as Part;
 use spirit_index::snapshot::Segment;
-use spirit_index::terms::entries::Entry;
+use spirit_index::terms::Entry;
 use spirit_kernel::Algorithm;
 use spirit_schema::Schema;
 

@@ -2,8 +2,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::posting::local;
-use spirit_index::terms::entries::Entry;
+use spirit_index::ground::local;
+use spirit_index::terms::Entry;
 
 use super::{Evaluation, Place};
 use crate::collect::Collector;

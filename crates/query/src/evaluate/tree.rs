@@ -2,10 +2,10 @@
 //!
 //! A node adds its matches to a row of bits, or keeps or clears bits that other nodes left. A
 //! required clause is evaluated only for the candidates that remain, one by one if there are at
-//! most [`FEW`]. Between windows, the tree returns the earliest rank of its next match, so ranks
-//! without matches cost nothing.
+//! most [`LEFT_MAX`]. Between windows, the tree returns the earliest rank of its next match, so
+//! ranks without matches cost nothing.
 
-use spirit_index::ground::posting::rank_of;
+use spirit_index::ground::rank_of;
 use spirit_index::snapshot::Segment;
 use spirit_kernel as kernel;
 
@@ -16,11 +16,7 @@ use crate::collect::{Collector, Limit};
 use crate::leaf::END;
 use crate::plan::Groups;
 use crate::query::{Kind, NodeId, Occur};
-
-/// If at most this many candidates remain in a window, each is looked up.
-const FEW: u64 = 16;
-/// The lists of an OR are merged if at most this many matches are wanted.
-const MERGED_MAX: usize = 64;
+use crate::tuning::{LEFT_MAX, MERGED_MAX};
 
 /// True if the lists of an OR are merged when this many matches are wanted.
 pub(super) fn merges(wanted: usize) -> bool {
@@ -134,7 +130,7 @@ impl<'a, C: Limit> Evaluation<'a, C> {
     /// Like [`each_fresh`](Self::each_fresh), for the registered segments of this part. If the
     /// query is bounded, only segments in which a term has an entry are visited.
     pub(super) fn each_registered(&mut self, bounded: bool, visit: impl Fn(&mut Self, &Place<'a>)) {
-        let spirit_index::memory::descriptor::Window { oldest, mut end } = self.part;
+        let spirit_index::memory::Window { oldest, mut end } = self.part;
         // Invariant: segments from `end` on were visited. Terminates: `end` falls in each round.
         while !self.done() {
             let next = if bounded { self.newest_entry() } else { end.checked_sub(1) };
@@ -353,7 +349,7 @@ impl<C: Limit> Evaluation<'_, C> {
     }
 
     fn is_few(&self, bits: &[u64]) -> bool {
-        kernel::count_bits(self.settings.level, bits) <= FEW
+        kernel::count_bits(self.settings.level, bits) <= LEFT_MAX
     }
 
     /// Keeps the bits of documents that contain a term, or that do not, as `wanted` says.

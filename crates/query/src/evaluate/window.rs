@@ -7,13 +7,12 @@
 use std::ops::Range;
 
 use crate::leaf::END;
+use crate::tuning::WINDOW_WORDS_FIRST;
 
 /// Words of the largest window.
 pub(crate) const WORDS: usize = 64;
 /// Ranks of the largest window.
 pub(crate) const RANKS: u32 = WORDS as u32 * 64;
-/// Words of a segment's first window.
-const WORDS_FIRST: usize = 8;
 
 /// The bits of a window.
 pub(crate) type Bits = [u64; WORDS];
@@ -29,7 +28,7 @@ pub(crate) struct Window {
 impl Window {
     /// Returns a segment's first window, if the first match may be at `rank`.
     pub(crate) fn first(base: u32, rank: u32) -> Window {
-        Window { start: aligned(base, rank), words: WORDS_FIRST }
+        Window { start: aligned(base, rank), words: WINDOW_WORDS_FIRST }
     }
 
     /// Returns the window after this one, if the next match may be at `rank`.

@@ -4,8 +4,8 @@
 use std::ops::{Bound, RangeInclusive};
 
 use spirit_index::column::Column;
-use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX};
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX};
 
 use super::Place;
 use crate::pattern::PatternKind;

@@ -1,10 +1,10 @@
 //! The state of facets during a pass over the matches, snapshot after snapshot.
 
 use spirit_index::column::Column;
-use spirit_index::form::older::OlderEntries;
-use spirit_index::ground::posting::rank_of;
-use spirit_index::ground::term::{FieldId, TERM_BYTES_MAX};
-use spirit_index::ground::values::ValueKind;
+use spirit_index::form::OlderEntries;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::rank_of;
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX};
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_kernel::Level;
 use spirit_schema::Schema;

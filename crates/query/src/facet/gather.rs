@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use spirit_index::ground::term::hash_bytes;
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::hash_bytes;
 use spirit_schema::Calendar;
 
 use super::digest::Digest;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use proptest::prelude::*;
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
 use spirit_text::Analyzer;
 
 use super::{Highlight, Highlighter, Snippet, near, snippet};

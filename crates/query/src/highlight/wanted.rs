@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
 
 use crate::fuzzy::FuzzyMatcher;
 use crate::pattern::{Matcher, PatternKind};

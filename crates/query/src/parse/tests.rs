@@ -4,7 +4,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
 use spirit_schema::{FieldKind, Schema, TimeUnit};
 use spirit_text::Analyzer;
 

@@ -5,9 +5,9 @@
 //! There are 256 classes of lengths, so a table for each field has the inverse for each class. It
 //! is computed again when the field's average length has changed.
 
-use spirit_index::ground::posting::FREQUENCY_MAX;
-use spirit_index::ground::term::FieldId;
-use spirit_index::lists::maxima::Maxima;
+use spirit_index::ground::FREQUENCY_MAX;
+use spirit_index::ground::FieldId;
+use spirit_index::lists::Maxima;
 use spirit_kernel::Bm25;
 
 use super::MORE;

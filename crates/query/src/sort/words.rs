@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use spirit_index::ground::term::TERM_BYTES_MAX;
+use spirit_index::ground::TERM_BYTES_MAX;
 
 use super::{Direction, Sorted};
 use crate::collect::Address;
@@ -158,7 +158,7 @@ fn keep(bytes: &mut Vec<u8>, before: Option<u64>, word: &[u8]) -> u64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use spirit_index::ground::ids::SegmentId;
+    use spirit_index::ground::SegmentId;
 
     proptest! {
         /// Page by page, it gives all documents in their order, in whatever order they come.

@@ -4,9 +4,10 @@ use std::path::Path;
 
 use spirit_index::check::{Checked, Logged, Part};
 use spirit_index::form::field_list;
-use spirit_index::form::root::{self, Root};
-use spirit_index::ground::corrupt::Corrupt as Damage;
-use spirit_index::ground::layout::ROOT_BYTES;
+use spirit_index::form::root;
+use spirit_index::form::root::Root;
+use spirit_index::ground::Corrupt as Damage;
+use spirit_index::ground::ROOT_BYTES;
 use spirit_mem::Region;
 use spirit_schema::Schema;
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use spirit_index::backup::frame::Fault;
+use spirit_index::backup::Fault;
 use spirit_index::backup::target::PutError;
 
 use crate::config::error::OpenError;

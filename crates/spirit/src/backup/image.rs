@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use spirit_index::form::root::{self, Root};
-use spirit_index::ground::layout::PARTS_START;
+use spirit_index::form::root;
+use spirit_index::form::root::Root;
+use spirit_index::ground::PARTS_START;
 use spirit_mem::{HeapFile, Region};
 
 use crate::config::error::OpenError;

@@ -6,13 +6,14 @@
 use std::path::Path;
 use std::time::Duration;
 
-use spirit_index::backup::deaths::Early;
-use spirit_index::backup::frame::{FrameKind, FrameWriter, Sink};
-use spirit_index::backup::segment::CopyError;
-use spirit_index::backup::source::{Point, Source};
-use spirit_index::form::root::{self, Root};
-use spirit_index::ground::corrupt::Corrupt as Damage;
-use spirit_index::ground::slot::Entry;
+use spirit_index::backup::CopyError;
+use spirit_index::backup::Early;
+use spirit_index::backup::{FrameKind, FrameWriter, Sink};
+use spirit_index::backup::{Point, Source};
+use spirit_index::form::root;
+use spirit_index::form::root::Root;
+use spirit_index::ground::Corrupt as Damage;
+use spirit_index::ground::Entry;
 use spirit_mem::Region;
 
 use crate::backup::error::BackupError;
@@ -308,7 +309,7 @@ impl<'a> Copier<'a> {
 mod tests {
     use super::*;
     use crate::{Index, Search};
-    use spirit_index::backup::frame::Sink;
+    use spirit_index::backup::Sink;
     use spirit_mem::Span;
     use std::io::{self, Write};
     use std::sync::atomic::AtomicU64;

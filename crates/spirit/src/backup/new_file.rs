@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use spirit_index::backup::frame::Sink;
+use spirit_index::backup::Sink;
 
 use crate::backup::error::BackupError;
 

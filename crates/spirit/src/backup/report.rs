@@ -3,7 +3,7 @@
 use std::fmt;
 
 use spirit_index::check::{Checked, Counts};
-use spirit_index::ground::corrupt::Corrupt as Damage;
+use spirit_index::ground::Corrupt as Damage;
 
 use crate::config::corrupt::Corrupt;
 

@@ -7,7 +7,8 @@
 use std::path::Path;
 
 use spirit_index::check::Logged;
-use spirit_index::salvage::{self, Groups, Salvage};
+use spirit_index::salvage;
+use spirit_index::salvage::{Groups, Salvage};
 use spirit_mem::Region;
 use spirit_schema::Schema;
 

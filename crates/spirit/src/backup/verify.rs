@@ -8,13 +8,13 @@ use std::io::BufReader;
 use std::path::Path;
 
 use spirit_door::{Barrier, Door};
-use spirit_index::backup::contents::{Contents, PartContents, survey};
-use spirit_index::backup::frame::FrameReader;
+use spirit_index::backup::FrameReader;
 use spirit_index::backup::target::{PutError, Target, check_rings};
+use spirit_index::backup::{Contents, PartContents, survey};
 use spirit_index::check::Checked;
 use spirit_index::form::root::Root;
-use spirit_index::ground::geometry::Geometry;
-use spirit_index::ground::layout::PARTS_START;
+use spirit_index::ground::Geometry;
+use spirit_index::ground::PARTS_START;
 use spirit_mem::{Region, Residency};
 use spirit_schema::Schema;
 use spirit_text::Analyzer;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use spirit_index::ground::corrupt::Corrupt as Damage;
+use spirit_index::ground::Corrupt as Damage;
 
 /// A part of the file that does not hold what was stored there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,12 +5,12 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use spirit_index::fresh::batch::KEY_BYTES_MAX;
-use spirit_index::ground::corrupt::Corrupt as Damage;
-use spirit_index::ground::geometry::{
+use spirit_index::fresh::KEY_BYTES_MAX;
+use spirit_index::ground::Corrupt as Damage;
+use spirit_index::ground::NVM_BYTES_MAX;
+use spirit_index::ground::{
     EXECUTOR_BYTES_MAX, GeometryError, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
 };
-use spirit_index::ground::layout::NVM_BYTES_MAX;
 use spirit_index::log::REFERENCE_BYTES_MAX;
 use spirit_mem::{HeapFileError, ReserveError};
 use spirit_schema::FieldError;

@@ -1,7 +1,7 @@
 //! Limits of documents and offsets by the size of the log. They hold wherever in its ring the log
 //! is.
 
-use spirit_index::fresh::batch::KEY_BYTES_MAX;
+use spirit_index::fresh::KEY_BYTES_MAX;
 use spirit_index::log::{HEADER_BYTES, OFFSET_BYTES_MAX, OPERATION_BYTES};
 
 /// The most times that the application's offset is logged again between two checks of the log's

@@ -9,11 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit_door::trace::Trace;
-use spirit_index::ground::blocks::Blocks;
-use spirit_index::ground::geometry::{
-    GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN,
-};
-use spirit_index::merge::gather::RUN_MAX;
+use spirit_index::ground::Blocks;
+use spirit_index::ground::{GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+use spirit_index::merge::RUN_MAX;
 use spirit_mem::Residency;
 use spirit_query::Level;
 use spirit_schema::FieldKind;
@@ -212,7 +210,7 @@ impl Options {
     }
 
     /// Returns the settings of each executor's memory.
-    pub(crate) fn memory(&self) -> spirit_index::ground::geometry::Settings {
+    pub(crate) fn memory(&self) -> spirit_index::ground::Settings {
         let dram_bytes = self.dram_bytes / self.executors as u64;
         let segment_bytes = self.segment();
         // A tail block takes at most a thousandth of a small segment, so that few terms do not fill
@@ -223,7 +221,7 @@ impl Options {
         } else {
             Blocks::Variable { doublings }
         };
-        spirit_index::ground::geometry::Settings {
+        spirit_index::ground::Settings {
             dram_bytes,
             segment_bytes,
             blocks,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use spirit_index::ground::geometry::{Geometry, GeometryError};
+use spirit_index::ground::{Geometry, GeometryError};
 use spirit_index::log::seal;
 use spirit_index::memory::Memory;
 use spirit_mem::{Dram, Pins};

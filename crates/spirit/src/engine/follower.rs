@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 use spirit_door::{Barrier, Door};
 use spirit_index::form::root;
-use spirit_index::ground::geometry::{Geometry, Settings};
-use spirit_index::ground::layout::PARTS_START;
+use spirit_index::ground::PARTS_START;
+use spirit_index::ground::{Geometry, Settings};
 use spirit_index::memory::Memory;
 use spirit_index::tier::Tier;
 use spirit_mem::reader_words::{GROUP_SLOTS, GROUPS};

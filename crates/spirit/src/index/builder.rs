@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use spirit_index::ground::geometry::Postings;
+use spirit_index::ground::Postings;
 use spirit_mem::Residency;
 use spirit_schema::FieldKind;
 use spirit_text::Analyzer;

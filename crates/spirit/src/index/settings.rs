@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use spirit_index::ground::geometry::Postings;
+use spirit_index::ground::Postings;
 use spirit_text::Analyzer;
 
 use crate::config::durability::{Durability, Mode};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use spirit_index::rows::lengths::Statistics;
+use spirit_index::rows::Statistics;
 use spirit_query::{Counts, Direction, Fading, Fingerprint, Parameters, Query, SortKey};
 use spirit_schema::FieldId;
 

@@ -8,8 +8,8 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 #[cfg(feature = "lab")]
-use spirit_index::form::older::FindOlder;
-use spirit_index::form::text_index::TextScratch;
+use spirit_index::form::FindOlder;
+use spirit_index::form::TextScratch;
 use spirit_query::{Operator, ParseError, Parser, Query};
 
 use crate::engine::readable::Readable;

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Deref, Range};
 use std::rc::Rc;
 
-use spirit_index::ground::corrupt::Corrupt as Damage;
+use spirit_index::ground::Corrupt as Damage;
 use spirit_index::keys;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::Snippet;

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
 use spirit_query::{
     Address, Counts, Fingerprint, ParseError, Query, Scored, SortBy, SortKey, Total,
 };

@@ -15,12 +15,12 @@ use std::time::Duration;
 
 use spirit_index::engrave::SegmentEnd;
 use spirit_index::flush::{Dropped, Flush};
-use spirit_index::ground::ids::Position;
-use spirit_index::ground::roots::Gauge;
-use spirit_index::memory::flush_stop::FlushStop;
+use spirit_index::ground::Gauge;
+use spirit_index::ground::Position;
+use spirit_index::memory::FlushStop;
 use spirit_index::rewrite::Rewrite;
-use spirit_index::start::shed::{Progress as Shedding, Shed};
-use spirit_index::terms::term_sorter::TermSorter;
+use spirit_index::start::{Progress as Shedding, Shed};
+use spirit_index::terms::TermSorter;
 
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;

@@ -6,11 +6,11 @@
 //! entered.
 
 use spirit_index::ground::damage;
-use spirit_index::ground::ids::{Position, State};
+use spirit_index::ground::{Position, State};
 use spirit_index::keys;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
-use spirit_index::start::import::Importer;
+use spirit_index::start::Importer;
 
 use crate::storage::shared::Shared;
 
@@ -30,7 +30,7 @@ pub(crate) fn enter_keys(shared: &Shared, importer: &mut Importer) -> bool {
     };
     let segment = Snapshot::of_role(memory, u64::MAX).of(id);
     let rows = segment.row_table();
-    let mut key = Vec::with_capacity(spirit_index::fresh::batch::KEY_BYTES_MAX);
+    let mut key = Vec::with_capacity(spirit_index::fresh::KEY_BYTES_MAX);
     for local in first..end {
         let row = rows.row(local);
         let word = row.key();

@@ -4,11 +4,11 @@ use std::collections::VecDeque;
 
 use spirit_door::Barrier;
 use spirit_index::ground::damage;
-use spirit_index::ground::ids::{Position, SegmentId};
+use spirit_index::ground::{Position, SegmentId};
+use spirit_index::memory::FlushStop;
 use spirit_index::memory::Memory;
-use spirit_index::memory::flush_stop::FlushStop;
 use spirit_index::merge::Merge;
-use spirit_index::merge::merged_writer::MergedWriter;
+use spirit_index::merge::MergedWriter;
 
 use crate::config::options::Options;
 

@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::engrave::Engrave;
-use spirit_index::engrave::commit::commit;
+use spirit_index::engrave::commit;
+use spirit_index::ground::Gauge;
 use spirit_index::ground::damage;
-use spirit_index::ground::ids::{Position, SegmentId};
-use spirit_index::ground::roots::Gauge;
+use spirit_index::ground::{Position, SegmentId};
+use spirit_index::memory::FlushStop;
 use spirit_index::memory::Memory;
-use spirit_index::memory::flush_stop::FlushStop;
-use spirit_index::merge::merged_writer::MergedWriter;
-use spirit_index::start::import::Importer;
+use spirit_index::merge::MergedWriter;
+use spirit_index::start::Importer;
 
 use crate::config::options::Options;
 use crate::config::policies::{DictionaryTier, EngravePolicy, PointerUpdate};
@@ -290,7 +290,7 @@ mod tests {
     use std::ops::Range;
     use std::time::{Duration, Instant};
 
-    use spirit_index::ground::ids::Position;
+    use spirit_index::ground::Position;
     use spirit_index::keys::{Keys, hash};
     use spirit_index::snapshot::Snapshot;
 

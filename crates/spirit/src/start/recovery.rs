@@ -2,13 +2,14 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::corrupt::Corrupt;
-use spirit_index::ground::ids::Position;
-use spirit_index::ground::roots::Gauge;
+use spirit_index::ground::Corrupt;
+use spirit_index::ground::Gauge;
+use spirit_index::ground::Position;
 use spirit_index::log::{LogSpace, LogWriter, seal};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
-use spirit_index::start::recover::{self, Recovered};
+use spirit_index::start::recover;
+use spirit_index::start::recover::Recovered;
 
 use crate::config::error::WriteError;
 use crate::config::options::Options;

@@ -11,11 +11,11 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::corrupt::Corrupt;
-use spirit_index::log::log_reader::{LogReader, Record};
+use spirit_index::ground::Corrupt;
 use spirit_index::log::{
     GroupEnd, Header, LogSpace, LoggedKey, LoggedOperation, LoggedText, RecordKind,
 };
+use spirit_index::log::{LogReader, Record};
 use spirit_index::start::recover::Recovered;
 use spirit_mem::Region;
 use spirit_schema::Schema;

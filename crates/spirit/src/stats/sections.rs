@@ -1,6 +1,6 @@
 //! The bytes of engraved segments, by section.
 
-use spirit_index::ground::section::Kind;
+use spirit_index::ground::Kind;
 use spirit_index::memory::Memory;
 
 use super::Stats;

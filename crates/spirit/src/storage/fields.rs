@@ -11,10 +11,11 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use spirit_door::Door;
-use spirit_index::form::field_list::{self, FieldList};
+use spirit_index::form::field_list;
+use spirit_index::form::field_list::FieldList;
 use spirit_index::form::root::Root;
-use spirit_index::ground::corrupt::Corrupt;
-use spirit_index::ground::layout::ROOT_BYTES;
+use spirit_index::ground::Corrupt;
+use spirit_index::ground::ROOT_BYTES;
 use spirit_mem::{HeapFile, Region};
 use spirit_schema::{FieldError, Schema, Value};
 

@@ -27,7 +27,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use spirit_index::ground::geometry::Geometry;
+use spirit_index::ground::Geometry;
 use spirit_mem::reader_words::GROUPS;
 use spirit_mem::rendezvous::{self, Message, Rendezvous};
 use spirit_mem::shared_pins::{self, SharedPins};

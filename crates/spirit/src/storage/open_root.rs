@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spirit_door::{Door, Gate};
-use spirit_index::form::root::{self, Root};
+use spirit_index::form::root;
+use spirit_index::form::root::Root;
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
 use crate::config::clock::{Clock, ClockReading};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use spirit_index::ground::ids::Position;
+use spirit_index::ground::Position;
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::{Segment, Snapshot};
 

@@ -7,9 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, OnceLock};
 use std::time::Instant;
 
-use spirit_index::ground::corrupt::Corrupt as Damage;
+use spirit_index::ground::Corrupt as Damage;
+use spirit_index::ground::Gauge;
 use spirit_index::ground::damage;
-use spirit_index::ground::roots::Gauge;
 use spirit_index::keys::WriterKeys;
 use spirit_index::memory::Memory;
 use spirit_query::Level;

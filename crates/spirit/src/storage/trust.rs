@@ -1,7 +1,8 @@
 //! Trust in an existing file: its root, and whether the rest is what was stored.
 
-use spirit_index::form::root::{self, Root};
-use spirit_index::ground::layout::PARTS_START;
+use spirit_index::form::root;
+use spirit_index::form::root::Root;
+use spirit_index::ground::PARTS_START;
 use spirit_mem::{Dram, FilePart, HeapFile, Identity, Medium, Region, Residency};
 
 use crate::config::durability::Mode;

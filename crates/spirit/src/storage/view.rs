@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spirit_index::form::root;
-use spirit_index::ground::corrupt::Corrupt;
+use spirit_index::ground::Corrupt;
 use spirit_index::ground::damage;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::{Medium, PinSlot, Pins, Region};

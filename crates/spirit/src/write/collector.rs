@@ -6,11 +6,12 @@
 
 mod fields;
 
-use spirit_index::fresh::batch::{Batch, KEY_BYTES_MAX, Key};
-use spirit_index::fresh::extent::Extent;
-use spirit_index::ground::roots::Gauge;
-use spirit_index::ground::term::{FieldId, INLINE_BYTES_MAX, TermKey};
-use spirit_index::keys::{self, Keys};
+use spirit_index::fresh::Extent;
+use spirit_index::fresh::{Batch, KEY_BYTES_MAX, Key};
+use spirit_index::ground::Gauge;
+use spirit_index::ground::{FieldId, INLINE_BYTES_MAX, TermKey};
+use spirit_index::keys;
+use spirit_index::keys::Keys;
 use spirit_text::{Sink, Token};
 
 use crate::config::error::WriteError;

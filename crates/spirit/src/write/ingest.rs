@@ -17,11 +17,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
 
-use spirit_index::fresh::batch::{Batch, Stop};
+use spirit_index::fresh::{Batch, Stop};
 use spirit_index::fresh::{FreshCounts, FreshWriter};
+use spirit_index::ground::Gauge;
 use spirit_index::ground::damage;
-use spirit_index::ground::ids::{Position, SegmentId, State};
-use spirit_index::ground::roots::Gauge;
+use spirit_index::ground::{Position, SegmentId, State};
 use spirit_index::keys;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;

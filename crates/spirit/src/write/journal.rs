@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use spirit_index::fresh::batch::{Batch, Key};
+use spirit_index::fresh::{Batch, Key};
 use spirit_index::log::{
     ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OPERATION_BYTES,
     Operations, RecordKind, Reference,

@@ -4,9 +4,10 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-use spirit_index::fresh::batch::Key;
-use spirit_index::ground::roots::Gauge;
-use spirit_index::keys::{self, WriterKeys};
+use spirit_index::fresh::Key;
+use spirit_index::ground::Gauge;
+use spirit_index::keys;
+use spirit_index::keys::WriterKeys;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 use std::sync::atomic::Ordering::Relaxed;
@@ -227,16 +228,25 @@ pub(crate) fn abandon(shared: &Shared, rows: Range<u64>) {
 pub(crate) fn kill(shared: &Shared, snapshot: &Snapshot<'_>, row: u64, by: u64) -> Option<Stamped> {
     let (segment, local) = snapshot.locate(row)?;
     let target = segment.row_table().row(local);
-    if target.death() != 0 || matches!(target.key().kind(), KeyKind::None) {
+    if matches!(target.key().kind(), KeyKind::None) {
         return None;
     }
-    let engraved = shared.memory.kill(&segment, local, by);
-    shared.add(Gauge::Deleted, 1);
+    let engraved = if target.death() == 0 {
+        shared.add(Gauge::Deleted, 1);
+        shared.memory.kill(&segment, local, by)
+    } else if target.is_dead(by + 1 - segment.base_row()) {
+        return None;
+    } else {
+        // Stamped by a replay that a crash interrupted. It used rows that this one may not reach.
+        shared.memory.kill_again(&segment, local, by)
+    };
     Some(if engraved { Stamped::Engraved } else { Stamped::InDram })
 }
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use spirit_index::keys::{Keys, find_forgotten, hash};
     use spirit_index::memory::Memory;
     use spirit_index::snapshot::Snapshot;
@@ -244,6 +254,11 @@ mod tests {
     use super::REPLACED_MAX;
 
     use crate::index::Index;
+
+    fn tempdir() -> PathBuf {
+        let name = format!("spirit-replacement-{}", std::process::id());
+        std::env::temp_dir().join(name)
+    }
 
     fn open() -> Index {
         Index::builder().dram_bytes(16 << 20).segment_bytes(64 << 10).open().unwrap()
@@ -254,6 +269,34 @@ mod tests {
         let key = key.as_bytes();
         let in_table = Keys::new(memory.geometry()).find(snapshot, memory, key, hash(key));
         (in_table.is_some(), in_table.or_else(|| find_forgotten(snapshot, key)))
+    }
+
+    /// A replay that a crash interrupts may leave a stamp that names a later row than the next
+    /// replay uses for the same operation.
+    #[test]
+    fn a_stamp_of_an_interrupted_replay_is_brought_forward() {
+        let folder = tempdir();
+        let index =
+            Index::builder().directory(&folder).dram_bytes(16 << 20).segment_bytes(64 << 10);
+        let index = index.open().unwrap();
+        index.put("k", "before").unwrap();
+        index.flush().unwrap();
+        index.settle();
+        let memory = &index.executors()[0].shared.memory;
+        let slot = memory.pins().acquire().unwrap();
+        memory.pins().pin(&slot);
+        let snapshot = Snapshot::take(memory);
+        let (segment, local) = snapshot.locate(0).unwrap();
+        assert!(memory.kill(&segment, local, 100), "the segment is engraved");
+        memory.pins().unpin(&slot);
+        let searcher = index.searcher();
+        assert_eq!(searcher.count("before").unwrap(), 1);
+        index.put("k", "after").unwrap();
+        assert_eq!(searcher.count("before").unwrap(), 0);
+        assert_eq!(searcher.count("after").unwrap(), 1);
+        assert_eq!(index.stats().unwrap().documents, 1);
+        index.close().unwrap();
+        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]

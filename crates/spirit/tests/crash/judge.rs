@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use spirit::lab::StoredValue;
 use spirit::{HitError, Index, Query, Reader, Search};
 use spirit_index::column::Column;
-use spirit_index::ground::posting::rank_of;
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::rank_of;
 use spirit_index::snapshot::{Segment, Snapshot};
 
 use crate::model::{Document, Model};

@@ -8,7 +8,7 @@ use spirit::lab::Trace;
 use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
 use spirit::{Analyzer, Index, Mode, OnFull, OpenError};
 use spirit_door::sim::Image;
-use spirit_index::ground::layout::PARTS_START;
+use spirit_index::ground::PARTS_START;
 
 const SEGMENT_BYTES: u64 = 64 << 10;
 /// The least log.

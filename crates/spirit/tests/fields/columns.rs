@@ -2,9 +2,9 @@
 
 use spirit::lab::FieldId;
 use spirit::schema::Schema;
-use spirit_index::ground::posting::rank_of;
-use spirit_index::ground::term::TERM_BYTES_MAX;
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::TERM_BYTES_MAX;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::rank_of;
 use spirit_index::snapshot::Segment;
 use spirit_oracle as oracle;
 

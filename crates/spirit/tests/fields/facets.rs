@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use spirit::facets::{Aggregate, DateInterval, Facet, Summary, TopTerms};
 use spirit::schema::Schema;
 use spirit::{FieldKind, Index};
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
 use spirit_oracle as oracle;
 use spirit_schema::Calendar;
 

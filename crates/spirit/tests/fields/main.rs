@@ -24,9 +24,9 @@ use spirit::schema::{FieldError, Schema, TimeUnit};
 use spirit::{
     Analyzer, Batch, Document, FieldKind, Index, Mode, OnFull, Query, Search, Value, WriteError,
 };
-use spirit_index::ground::ids::SegmentId;
-use spirit_index::ground::term::Term;
-use spirit_index::ground::values::{RowValue, ValueKind};
+use spirit_index::ground::SegmentId;
+use spirit_index::ground::Term;
+use spirit_index::ground::{RowValue, ValueKind};
 use spirit_index::snapshot::Snapshot;
 use spirit_oracle::{self as oracle, Oracle};
 use support::columns::check_columns;

@@ -4,8 +4,8 @@ use spirit::lab::FieldId;
 use spirit::lab::StoredValue;
 use spirit::schema::{Field, Schema};
 use spirit::{Analyzer, FieldKind};
-use spirit_index::ground::term::{Term, TermKey};
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::{Term, TermKey};
 use spirit_oracle as oracle;
 
 /// What a document has in each of its fields, as the engine's own analyzers see it.

@@ -3,7 +3,7 @@
 use spirit::lab::StoredValue;
 use spirit::schema::FieldError;
 use spirit::{Builder, Document, FieldKind, Index, OpenError, Search, WriteError};
-use spirit_index::ground::layout::{PARTS_START, ROOT_BYTES};
+use spirit_index::ground::{PARTS_START, ROOT_BYTES};
 
 use crate::support::directory::Directory;
 use crate::support::following::{follow, wait_until};

@@ -18,6 +18,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, ScopedJoinHandle};
 
 use following::PATIENCE;
+use spirit::lab::Random;
 use spirit::{Analyzer, Builder, Index, OnFull};
 
 /// The smallest segment there is.
@@ -48,21 +49,18 @@ pub(crate) fn join<'s, T>(handles: impl IntoIterator<Item = ScopedJoinHandle<'s,
     handles.into_iter().map(ended).collect()
 }
 
-/// The same numbers in every run (splitmix64).
-pub(crate) struct Chance(u64);
+/// The same numbers in every run.
+pub(crate) struct Chance(Random);
 
 impl Chance {
     /// A sequence that depends on `seed` only.
     pub(crate) fn new(seed: u64) -> Chance {
-        Chance(seed)
+        Chance(Random::new(seed))
     }
 
     /// The next number.
     pub(crate) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        mixed ^ mixed >> 31
+        self.0.next()
     }
 
     /// A number below `end`.

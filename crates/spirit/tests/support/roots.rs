@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use spirit_index::form::root::{Root, WORDS, parse, words};
-use spirit_index::ground::layout::ROOT_BYTES;
+use spirit_index::ground::ROOT_BYTES;
 use spirit_mem::HeapFile;
 
 /// Says in all roots of the file that were written what `change` makes of them.

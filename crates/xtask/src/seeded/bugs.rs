@@ -383,6 +383,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --lib", "a_pinned_reader_finds_its_version_of_each"),
     },
     Bug {
+        name: "late-stamp",
+        what: "a death that an interrupted replay stamped is not stamped again, though it takes effect later",
+        file: "crates/spirit/src/write/replacement.rs",
+        old: "target.is_dead(by + 1 - segment.base_row())",
+        new: "true",
+        found_by: tests("-p spirit --lib", "a_stamp_of_an_interrupted_replay"),
+    },
+    Bug {
         name: "replaced-unfenced",
         what: "a version dies in a segment, and its record may be trimmed before that is durable",
         file: "crates/spirit/src/write/ingest.rs",

@@ -6,8 +6,8 @@
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::lists::packed::PositionIter;
-use spirit_index::terms::entries::Entry;
+use spirit_index::lists::PositionIter;
+use spirit_index::terms::Entry;
 
 use super::{Phrase, Room, Wanted};
 use crate::evaluate::{Evaluation, Place, words_of};
@@ -15,6 +15,7 @@ use crate::leaf::SCRATCH_WORDS;
 use crate::packed::Blocks;
 use crate::query::NodeId;
 use crate::slop::{Occurrence, SLOTS_MAX};
+use crate::tuning::SHORT_PHRASE_MAX;
 
 /// The start of a phrase's block in a leaf's scratch memory, in words.
 const WORDS_AT: usize = SCRATCH_WORDS / 2;
@@ -25,9 +26,6 @@ pub(super) struct InLists {
     terms: Vec<u32>,
     entries: Vec<Entry>,
 }
-
-/// Terms of a short phrase, at most: their positions are merged in little room.
-const FEW: usize = 4;
 
 impl<C> Evaluation<'_, C> {
     /// True if the lists of the current segment are packed by now, even if the entries found are
@@ -92,7 +90,7 @@ impl Phrase {
     pub(super) fn occurs_in_lists(&self, room: &mut Room<'_>, rank: u32, wanted: Wanted) -> f32 {
         if self.is_in_a_row() {
             return match self.slots.len() {
-                ..=FEW => self.in_a_row::<FEW>(room, rank, wanted),
+                ..=SHORT_PHRASE_MAX => self.in_a_row::<SHORT_PHRASE_MAX>(room, rank, wanted),
                 _ => self.in_a_row::<SLOTS_MAX>(room, rank, wanted),
             };
         }

@@ -9,10 +9,10 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::posting::rank;
-use spirit_index::lists::packed::PACKED_BLOCK;
+use spirit_index::ground::rank;
+use spirit_index::lists::PACKED_BLOCK;
 use spirit_index::snapshot::{OrderedTerm, TermCursor};
-use spirit_index::terms::entries::Entry;
+use spirit_index::terms::Entry;
 
 use super::{Form, GROUP, Phrase, Room, Wanted};
 use crate::collect::Limit;

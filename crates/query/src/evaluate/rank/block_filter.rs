@@ -6,8 +6,8 @@
 //! and one comparison for each pair of their maxima. For the others the [upper
 //! bound](crate::rank::bound) is computed.
 
-use spirit_index::ground::posting::FREQUENCY_MAX;
-use spirit_index::lists::maxima::Maxima;
+use spirit_index::ground::FREQUENCY_MAX;
+use spirit_index::lists::Maxima;
 use spirit_kernel::Bm25;
 
 use crate::rank::{SLACK, bound};

@@ -12,13 +12,13 @@ use super::and_with_phrase::WithPhrase;
 use super::candidate_check::CandidateCheck;
 use super::candidates::Candidates;
 use super::lists::{Ahead, BLOCK, List, bar};
-use super::tuning::{AND_LOOKED_UP_MAX, AND_RANKS_FIRST, LOOKED_UP_ONE_BY_ONE};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::evaluate::window::{RANKS, WORDS, aligned, ones};
 use crate::leaf::END;
 use crate::plan::{Among, TERMS_INLINE};
 use crate::rank::MORE;
+use crate::tuning::{AND_LOOKED_UP_MAX, AND_RANKS_FIRST, LOOKED_UP_ONE_BY_ONE};
 
 /// A value for each term.
 type Parts<T> = [T; TERMS_INLINE];

@@ -3,13 +3,13 @@
 
 use std::ops::Range;
 
-use spirit_index::ground::posting::rank;
+use spirit_index::ground::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::Level;
 
 use super::lists::List;
-use super::tuning::CHECKED_TOGETHER;
 use crate::plan::TERMS_INLINE;
+use crate::tuning::CHECKED_TOGETHER;
 
 /// Candidates, ascending by rank. They lie in scratch memory and are filled in for each block or
 /// window.

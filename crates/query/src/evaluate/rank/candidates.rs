@@ -5,7 +5,7 @@
 //! with the bits of documents that are short enough. Higher frequencies are rare in short texts.
 //! Such postings are scored one by one, and compared with the bar.
 
-use spirit_index::ground::posting::rank;
+use spirit_index::ground::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Bm25, Level};
 

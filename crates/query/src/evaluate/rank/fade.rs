@@ -1,6 +1,6 @@
 //! Scores that fade with a document's age.
 
-use spirit_index::ground::values::ValueKind;
+use spirit_index::ground::ValueKind;
 use spirit_index::snapshot::Segment;
 
 use super::Ranked;

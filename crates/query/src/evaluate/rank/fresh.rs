@@ -5,9 +5,9 @@
 //! frequency, since a document is at least as long as its terms are frequent. Most others are
 //! skipped by one comparison of lengths.
 
-use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
-use spirit_index::ground::term::FieldId;
-use spirit_index::rows::lengths::{LENGTH_MAX, RunningCounts};
+use spirit_index::ground::FieldId;
+use spirit_index::ground::{FREQUENCY_MAX, frequency, rank, rank_of};
+use spirit_index::rows::{LENGTH_MAX, RunningCounts};
 use spirit_index::snapshot::Segment;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Frequencies};

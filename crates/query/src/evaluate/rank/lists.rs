@@ -4,9 +4,9 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
-use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank};
-use spirit_index::ground::term::FieldId;
-use spirit_index::lists::maxima::{BLOCK_POSTINGS, Maxima, Pair};
+use spirit_index::ground::FieldId;
+use spirit_index::ground::{FREQUENCY_MAX, frequency, rank};
+use spirit_index::lists::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Level, Rest, Run};
 
@@ -15,15 +15,12 @@ use crate::leaf::{Context, END, Leaf};
 use crate::packed::Blocks;
 use crate::rank::inverses::{Best, Inverse, OF_ANY};
 use crate::rank::{MORE, bound, least_frequency};
+use crate::tuning::{COUNTED_WORDS_MAX, EXACT_FREQUENCY_MAX};
 
 /// Postings of a block, which has one word of maxima.
 pub(super) const BLOCK: usize = BLOCK_POSTINGS as usize;
 /// The lowest frequency that is rare in short texts.
 const OFTEN: u32 = 2;
-/// The highest frequency in a block for which no exact least frequency is computed.
-const FEW_TIMES: u32 = 6;
-/// Words of bits up to which counting bits is faster than a search for a posting.
-const NEAR_WORDS: usize = 16;
 /// A stand-in for a saturated frequency, which may have any value.
 const WITHOUT_END: f32 = 1e9;
 
@@ -233,13 +230,13 @@ impl<'l> List<'l> {
         }
     }
 
-    /// Like [`seek`](Self::seek), for a dense list. If at most [`NEAR_WORDS`] words of bits are
+    /// Like [`seek`](Self::seek), for a dense list. If at most [`COUNTED_WORDS_MAX`] words of bits are
     /// between, they are counted.
     fn seek_dense(&self, level: Level, run: Run<'_>, bits: &[AtomicU64], target: u32) -> usize {
         let from = self.rank();
         let (first, behind) = (from.wrapping_sub(self.base), target.saturating_sub(self.base));
         let words = bits.get(first as usize / 64..=behind as usize / 64);
-        match words.filter(|words| from < target && words.len() <= NEAR_WORDS) {
+        match words.filter(|words| from < target && words.len() <= COUNTED_WORDS_MAX) {
             Some(words) => self.at + count_between(words, first % 64, behind % 64),
             None => kernel::seek(level, run, self.at, target),
         }
@@ -409,7 +406,7 @@ impl<'l> List<'l> {
         }
         match u32::from(maxima.frequency()) {
             // A higher least frequency would drop hardly any more postings.
-            ..=FEW_TIMES => Some(OFTEN),
+            ..=EXACT_FREQUENCY_MAX => Some(OFTEN),
             _ => self.least(block, bar).map(|least| least.max(OFTEN)),
         }
     }

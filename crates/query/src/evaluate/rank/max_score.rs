@@ -14,16 +14,16 @@ use spirit_kernel::{Bar, Level};
 
 use super::candidates::Candidates;
 use super::lists::{Ahead, List, bar};
-use super::tuning::{
-    CANDIDATES_MAX, DENSE_ROWS, POSTINGS_A_LOOK_UP, REQUIRED_LOOKED_UP_MAX, SIFTED_ONCE_MAX,
-    UNSIFTED_MAX,
-};
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, aligned, ones};
 use crate::evaluate::{OUT, Place};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::MORE;
+use crate::tuning::{
+    CANDIDATES_MAX, DENSE_ROWS, POSTINGS_A_LOOK_UP, REQUIRED_LOOKED_UP_MAX, SIFTED_ONCE_MAX,
+    UNSIFTED_MAX,
+};
 
 /// The lists of a segment, in the order of the query's terms.
 struct Streams<'l> {

@@ -8,18 +8,18 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank};
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
+use spirit_index::ground::{FREQUENCY_MAX, frequency, rank};
 use spirit_kernel as kernel;
 
 use super::fresh::{RowLengths, score_of};
-use super::tuning::FRESH_LOOKED_UP_MAX;
 use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
 use crate::evaluate::{Place, words_of};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
 use crate::rank::{MORE, score};
+use crate::tuning::FRESH_LOOKED_UP_MAX;
 
 /// The frequencies of several terms in the documents of a window.
 #[derive(Default)]

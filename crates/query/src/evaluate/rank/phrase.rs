@@ -7,13 +7,12 @@
 
 use std::sync::atomic::AtomicU32;
 
-use spirit_index::ground::posting::{FREQUENCY_MAX, frequency, rank, rank_of};
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
+use spirit_index::ground::{FREQUENCY_MAX, frequency, rank, rank_of};
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Bar, Bm25, Lengths, Run};
 
 use super::lists::{BLOCK, List};
-use super::tuning::LOOKED_UP_ONE_BY_ONE;
 use super::{Evaluation, Ranked};
 use crate::evaluate::phrase::{Phrase, Room, Wanted};
 use crate::evaluate::{Place, words_of};
@@ -21,6 +20,7 @@ use crate::plan::TERMS_INLINE;
 use crate::query::{Kind, NodeId};
 use crate::rank::{MORE, Weight, score};
 use crate::slop::Occurrence;
+use crate::tuning::LOOKED_UP_ONE_BY_ONE;
 
 /// A search for a phrase in a segment.
 pub(super) struct Search<'s> {

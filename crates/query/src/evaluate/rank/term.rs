@@ -3,9 +3,9 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::posting::rank;
-use spirit_index::lists::maxima::Maxima;
-use spirit_index::lists::packed::{PACKED_BLOCK, PackedList};
+use spirit_index::ground::rank;
+use spirit_index::lists::Maxima;
+use spirit_index::lists::{PACKED_BLOCK, PackedList};
 use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Bm25, Lengths, Run};
 

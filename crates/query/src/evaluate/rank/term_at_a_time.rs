@@ -7,7 +7,7 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::posting::rank;
+use spirit_index::ground::rank;
 use spirit_kernel as kernel;
 use spirit_kernel::{Algorithm, Level, Run};
 

@@ -7,15 +7,15 @@
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::lists::maxima::{BLOCK_POSTINGS, Maxima, Pair};
+use spirit_index::lists::{BLOCK_POSTINGS, Maxima, Pair};
 use spirit_kernel::Bm25;
 
 use super::block_filter::BlockFilter;
-use super::tuning::{RARER_WEIGHT, SEED_HITS_MAX, SEED_LANES};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::plan::RANKED_INLINE;
 use crate::rank::{MORE, score};
+use crate::tuning::{RARER_WEIGHT, SEED_HITS_MAX, SEED_LANES};
 
 /// The highest scores that documents with a term are certain to have, as many as are wanted.
 struct ThresholdSeed {

@@ -6,8 +6,8 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 
-use spirit_index::ground::posting::rank_of;
-use spirit_index::ground::term::FieldId;
+use spirit_index::ground::FieldId;
+use spirit_index::ground::rank_of;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Lengths};
 

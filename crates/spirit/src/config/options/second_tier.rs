@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use spirit_index::form::root::Root;
-use spirit_index::ground::geometry::{Geometry, GeometryError};
-use spirit_index::ground::layout::{LOG_BYTES_MIN, NVM_BYTES_MAX, NvmSettings, PAGE, SLOTS_MAX};
+use spirit_index::ground::{Geometry, GeometryError};
+use spirit_index::ground::{LOG_BYTES_MIN, NVM_BYTES_MAX, NvmSettings, PAGE, SLOTS_MAX};
 use spirit_mem::disk_bytes;
 use spirit_text::Analyzer;
 

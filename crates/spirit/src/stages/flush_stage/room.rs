@@ -1,16 +1,16 @@
 //! How the flush stage makes room, within the policy. It leaves out dead rows, moves readers to the
 //! second tier, removes entries from the DRAM dictionary, and drops the oldest segment.
 
-use spirit_index::engrave::commit::commit;
+use spirit_index::engrave::commit;
 use spirit_index::flush::drop_oldest;
-use spirit_index::ground::ids::{Partition, Position, SegmentId};
-use spirit_index::ground::roots::Gauge;
+use spirit_index::ground::Gauge;
+use spirit_index::ground::{Partition, Position, SegmentId};
 use spirit_index::keys;
 use spirit_index::memory::Memory;
 use spirit_index::rewrite::Progress;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
-use spirit_index::start::shed::{Progress as Shedding, Shed};
+use spirit_index::start::{Progress as Shedding, Shed};
 
 use super::FlushStage;
 use crate::config::on_full::OnFull;
@@ -338,7 +338,7 @@ fn sweep_keys(shared: &Shared, id: SegmentId) {
     let segment = snapshot.of(id);
     let rows = segment.rows();
     let table = segment.row_table();
-    let mut key = Vec::with_capacity(spirit_index::fresh::batch::KEY_BYTES_MAX);
+    let mut key = Vec::with_capacity(spirit_index::fresh::KEY_BYTES_MAX);
     for first in (0..rows).step_by(KEY_SWEEP_ROWS as usize) {
         let held = shared.keys();
         for local in first..rows.min(first + KEY_SWEEP_ROWS) {

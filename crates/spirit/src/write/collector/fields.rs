@@ -3,11 +3,11 @@
 //! Terms of different fields are different terms, so no phrase spans two fields. Between two values
 //! of one text field there is a gap that no phrase spans.
 
-use spirit_index::fresh::batch::Batch;
-use spirit_index::fresh::extent::Extent;
-use spirit_index::ground::roots::Gauge;
-use spirit_index::ground::term::{FieldId, Term, TermKey};
-use spirit_index::ground::values::ValueKind;
+use spirit_index::fresh::Batch;
+use spirit_index::fresh::Extent;
+use spirit_index::ground::Gauge;
+use spirit_index::ground::ValueKind;
+use spirit_index::ground::{FieldId, Term, TermKey};
 use spirit_schema::{FieldKind, FieldValue, Schema, encoded};
 use spirit_text::{Sink, Token};
 

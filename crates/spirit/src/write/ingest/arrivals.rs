@@ -1,6 +1,6 @@
 //! Arrivals of an executor's documents, if documents are kept for a time.
 
-use spirit_index::ground::ids::Position;
+use spirit_index::ground::Position;
 use spirit_index::memory::Memory;
 
 use crate::storage::retention::Retention;

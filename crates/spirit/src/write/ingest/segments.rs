@@ -6,7 +6,7 @@ use std::sync::mpsc::TrySendError;
 use spirit_index::engrave::SegmentEnd;
 use spirit_index::flush::Flush;
 use spirit_index::fresh::FreshWriter;
-use spirit_index::ground::ids::SegmentId;
+use spirit_index::ground::SegmentId;
 
 use super::arrivals::Arrivals;
 use super::{Ingester, publish_segment};

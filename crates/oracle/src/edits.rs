@@ -2,7 +2,7 @@
 
 /// Inserted, deleted and replaced characters; with `transpositions` two neighbours that changed places are one edit, and
 /// neither is edited again (optimal string alignment).
-pub(crate) fn edits(from: &str, to: &str, transpositions: bool) -> usize {
+pub fn edits(from: &str, to: &str, transpositions: bool) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     // Row i, column j: the edits between the first i and the first j characters.
     let mut rows: Vec<Vec<usize>> = vec![(0..=to.len()).collect()];
