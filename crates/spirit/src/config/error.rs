@@ -156,10 +156,14 @@ impl fmt::Display for OpenError {
                 "a second tier of {nvm_bytes} bytes is too small for segments of \
                  {segment_bytes} bytes and their log: give at least {nvm_bytes_min} bytes, or smaller segments"
             ),
-            OpenError::TooLarge { name, bytes, bytes_max } => write!(
-                f,
-                "{name} gives each executor {bytes} bytes: the limit is {bytes_max} bytes; use more executors"
-            ),
+            OpenError::TooLarge { name, bytes, bytes_max } => {
+                let what = if *name == "dram_bytes" { "a DRAM heap" } else { "a second tier" };
+                write!(
+                    f,
+                    "{what} of {bytes} bytes an executor: the limit is {bytes_max} bytes; use more \
+                     executors"
+                )
+            }
             OpenError::Reserve(reason) => reason.fmt(f),
             OpenError::Thread(reason) => write!(f, "cannot start a thread: {reason}"),
             OpenError::Locked { path } => HeapFileError::Locked { path: path.clone() }.fmt(f),
