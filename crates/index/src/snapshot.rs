@@ -96,14 +96,17 @@ impl<'a> Snapshot<'a> {
 
     /// Leaves out the segments whose documents have all arrived at `ms` or before, as if they were
     /// dropped. 0 leaves out none.
-    #[inline]
-    pub fn without_older(self, ms: u64) -> Snapshot<'a> {
-        if ms == 0 { self } else { self.after(ms) }
+    #[inline(always)]
+    pub fn without_older(mut self, ms: u64) -> Snapshot<'a> {
+        if ms > 0 {
+            self.leave_out_older(ms);
+        }
+        self
     }
 
     /// Arrivals do not fall from one segment to the next, so the oldest segments are left out.
-    #[inline(never)]
-    fn after(mut self, ms: u64) -> Snapshot<'a> {
+    #[cold]
+    fn leave_out_older(&mut self, ms: u64) {
         let memory = self.memory;
         let is_over = |position| memory.arrived(position) <= ms;
         let first = (self.window.oldest..self.window.end).find(|position| !is_over(*position));
@@ -112,7 +115,6 @@ impl<'a> Snapshot<'a> {
             let over = self.fresh().rev().take_while(|segment| is_over(segment.id().position()));
             self.fresh_from += over.count() as Position;
         }
-        self
     }
 
     /// Leaves out the oldest segment of the window if `expired` says that it is being dropped.

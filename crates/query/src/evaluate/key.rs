@@ -47,16 +47,23 @@ impl<'a, C> Evaluation<'a, C> {
 /// readers. If it does not find a key, a later snapshot is taken. A snapshot costs less than a
 /// search of all rows for the version that the old snapshot sees. Segments whose documents all
 /// arrived at `over_ms` or before are left out.
+// Inlined: a snapshot that is returned is copied through memory by loads that span two stores. The
+// processor does not forward those ("a snapshot taken where it is used").
+#[inline(always)]
 pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query, over_ms: u64) -> Snapshot<'a> {
-    let mut snapshot = Snapshot::take(memory).without_older(over_ms);
-    if query.has_keys() {
-        for _ in 1..KEY_LOOKS {
-            let mut keys = query.terms.iter().filter(|term| term.is_key());
-            if keys.all(|key| look_up(&snapshot, query.bytes_of(key)).is_some()) {
-                break;
-            }
-            snapshot = Snapshot::take(memory).without_older(over_ms);
+    let snapshot = Snapshot::take(memory).without_older(over_ms);
+    if query.has_keys() { snapshot_with_keys(snapshot, query, over_ms) } else { snapshot }
+}
+
+/// Returns this snapshot, or a later one, in which the query's keys are found.
+#[cold]
+fn snapshot_with_keys<'a>(mut snapshot: Snapshot<'a>, query: &Query, over_ms: u64) -> Snapshot<'a> {
+    for _ in 1..KEY_LOOKS {
+        let mut keys = query.terms.iter().filter(|term| term.is_key());
+        if keys.all(|key| look_up(&snapshot, query.bytes_of(key)).is_some()) {
+            break;
         }
+        snapshot = Snapshot::take(snapshot.memory()).without_older(over_ms);
     }
     snapshot
 }
