@@ -147,7 +147,7 @@ pub(crate) enum Bound {
     AtMost(f64),
 }
 
-/// Prints a verdict: `bar  MM ≥ 5.0× tantivy: measured 7.3× ok`. `measured` is a value or why there is none.
+/// Prints a verdict: `bar  MM ≥ 5.0× tantivy: measured 7.3× ok`. `measured` is a value, or the reason for its absence.
 pub(crate) fn bar(
     what: &str,
     bound: Bound,

@@ -86,7 +86,7 @@ pub(crate) enum Command {
 
 /// Adds documents to an index and prints a one-line JSON summary
 ///
-/// The index is kept in DIR, which is made if there is none. It keeps the options that it was made
+/// The command creates DIR if it does not exist. The index there keeps the options that it was made
 /// with, so a later command needs only `-d DIR`. Options that say "not kept" are for one call. One
 /// process at a time writes an index; others can search it meanwhile.
 ///
@@ -99,7 +99,7 @@ pub(crate) struct IngestArgs {
     /// Files of documents, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Directory of the index; made if there is none
+    /// Directory of the index; created if missing
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
     /// After adding, answer the queries of this file, one a line, as `search --queries` does and

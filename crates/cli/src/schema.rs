@@ -70,7 +70,8 @@ fn kind_of(kind: &str) -> Result<Option<FieldKind>, String> {
     }
 }
 
-/// The table `[fields]` of a file, or all of it if there is none. What is wrong goes behind the file's name.
+/// Reads the table `[fields]` of a file. A file without that table is read whole. An error does not name the file: the caller puts its
+/// name in front.
 fn of_file(text: &str) -> Result<Fields, String> {
     let table = toml_table(text)?;
     let fields = match table.get("fields") {

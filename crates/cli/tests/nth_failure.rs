@@ -130,7 +130,7 @@ fn check_not_tried_again(trace: &str, context: &str) {
     }
 }
 
-/// What was acknowledged is there, and the index takes more; or there is none, and nothing of one.
+/// Checks that the index has what was acknowledged and takes more; or that no part of an index is left.
 fn check_left(folder: &Folder, directory: &str, before: usize, acknowledged: usize, context: &str) {
     if !Path::new(directory).join("heap").exists() {
         assert_eq!((before, acknowledged), (0, 0), "{context}");

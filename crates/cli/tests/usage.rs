@@ -29,10 +29,7 @@ fn help_teaches_and_no_command_is_wrong_usage() {
         assert!(asking.contains("Queries:\n  a b (either)   +a -b "), "{asking}");
     }
     let ingest = spirit(&["ingest", "--help"]).done();
-    assert!(
-        ingest.contains("The index is kept in DIR, which is made if there is none."),
-        "{ingest}"
-    );
+    assert!(ingest.contains("The command creates DIR if it does not exist."), "{ingest}");
 }
 
 #[test]

@@ -67,7 +67,7 @@ pub fn intersect_count(level: Level, algorithm: Algorithm, a: Run, b: Run) -> Pr
     intersect(level, algorithm, a, b, &mut Tally::default())
 }
 
-/// Smallest index `i >= from` whose rank is at least `rank`; `run.len()` if there is none.
+/// Returns the smallest index `i >= from` whose rank is at least `rank`, or `run.len()`.
 ///
 /// Gallops: the cost is logarithmic in the distance. `from` and `rank` may be out of range.
 pub fn seek(level: Level, run: Run, from: usize, rank: u32) -> usize {

@@ -25,7 +25,7 @@ pub struct Lengths<'a> {
     /// At most as many as there are ranks.
     pub(crate) newest_first: &'a [AtomicU16],
     pub(crate) form: Form<'a>,
-    /// The rank of the first; a rank, unless there is none.
+    /// The rank of the first length.
     pub(crate) base: u32,
     frequencies: Option<&'a dyn Frequencies>,
 }
@@ -59,7 +59,7 @@ impl<'a> Lengths<'a> {
     pub const NONE: Lengths<'static> =
         Lengths { newest_first: &[], form: Form::Units, base: 0, frequencies: None };
 
-    /// The length of rank `r` is `newest_first[r - base]`, and 0 where there is none.
+    /// The length of rank `r` is `newest_first[r - base]`, or 0 beyond the array.
     pub fn new(newest_first: &'a [AtomicU16], base: u32) -> Lengths<'a> {
         let count = if base > RANK_MAX { 0 } else { newest_first.len().min(RANK_MAX as usize + 1) };
         Lengths { newest_first: &newest_first[..count], form: Form::Units, base, frequencies: None }

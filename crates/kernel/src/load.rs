@@ -202,7 +202,7 @@ pub(crate) fn load_16_units(units: &[AtomicU16; 16]) -> __m256i {
     lanes
 }
 
-/// The units at 16 indices; 0 where there is none.
+/// Returns the units at 16 indices; 0 beyond the end.
 #[inline]
 #[target_feature(enable = "avx512f")]
 pub(crate) fn gather_16_units(units: &[AtomicU16], at: __m512i) -> __m512i {
@@ -232,7 +232,7 @@ pub(crate) fn gather_16_units(units: &[AtomicU16], at: __m512i) -> __m512i {
     _mm512_and_si512(_mm512_srlv_epi32(pairs, second), _mm512_set1_epi32(0xFFFF))
 }
 
-/// The units at 8 indices; 0 where there is none.
+/// Returns the units at 8 indices; 0 beyond the end.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(crate) fn gather_8_units(units: &[AtomicU16], at: __m256i) -> __m256i {

@@ -13,8 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// Words of a bitmap that are counted sooner than a run is searched.
 const NEAR_WORDS: usize = 48;
 
-/// `out[i]` becomes the word of `run` whose rank is `ranks[i]`, and 0, which is no posting, where there is none; as far as both go.
-/// Returns how many.
+/// Writes to `out[i]` the word of `run` whose rank is `ranks[i]`. A rank that the run lacks gets 0, which is not a posting. Stops at
+/// the end of the shorter of `out` and `ranks`, and returns how many were written.
 ///
 /// Bit `rank - base` of `bits` is set for each word of the run. `ranks` ascend; `from` is not behind the index of the first word that
 /// is at or behind the first of them.

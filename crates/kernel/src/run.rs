@@ -29,7 +29,7 @@ pub type Run<'a> = &'a [AtomicU32];
 pub struct Progress {
     /// Words consumed of the left run.
     pub left: usize,
-    /// Words consumed of the right run; 0 where there is none.
+    /// Words consumed of the right run; 0 without a right run.
     pub right: usize,
     /// Matches written or counted.
     pub found: usize,

@@ -4,7 +4,7 @@
 //! | words of the scratch memory | |
 //! |---|---|
 //! | 0 .. 128 | postings of the current block |
-//! | 128 | its number, plus one; 0: there is none |
+//! | 128 | its number, plus one; 0: no block |
 //! | 129 | how many postings it has |
 //! | 130 | where their positions begin |
 //!

@@ -221,7 +221,7 @@ fn a_follower_changes_nothing() {
 fn an_index_that_nobody_writes_can_be_read() {
     let directory = Directory::new();
     let open = || Index::builder().directory(directory.path()).read_only(true).open();
-    assert!(matches!(open(), Err(OpenError::File { .. })), "there is none");
+    assert!(matches!(open(), Err(OpenError::File { .. })), "no index exists");
     assert!(matches!(Index::builder().read_only(true).open(), Err(OpenError::NothingToRead)));
     let writer = options(directory.path()).executors(2).open().unwrap();
     for number in 0..2000 {

@@ -32,7 +32,7 @@ impl fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// The line of one query: its answer, or why there is none.
+/// The line of one query: its answer, or the reason for its absence.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AnswerLine {
     /// The query's class.
@@ -59,12 +59,12 @@ impl AnswerLine {
         let read: AnswerLine =
             serde_json::from_str(line).map_err(|error| format!("no answer: {error}: {line}"))?;
         if read.answer.is_none() && read.unsupported.is_none() {
-            return Err(format!("neither an answer nor why there is none: {line}"));
+            return Err(format!("neither an answer nor a reason for its absence: {line}"));
         }
         Ok(read)
     }
 
-    /// The answer, or why there is none.
+    /// Returns the answer, or the reason for its absence.
     pub fn outcome(self) -> Result<Answer, Unsupported> {
         self.answer.ok_or_else(|| Unsupported(self.unsupported.unwrap_or_default()))
     }

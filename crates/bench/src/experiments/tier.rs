@@ -4,7 +4,7 @@
 //! ingest stops when the last is visible. Engrave and merge are the time their stage spent in them, for each segment, from
 //! the engine's own clock. Two cores: ingest on one, the stages on the other, since that is where they run. The ways:
 //!
-//! * *volatile*: mode graceful while it is open, dropping the oldest, of which there is none: the same tier, no log, no
+//! * *volatile*: mode graceful while it is open, with a policy that drops the oldest, which never happens: the same tier, no log, no
 //!   barriers. (The paper's volatile mode.)
 //! * *no tier*: everything in DRAM, nothing is engraved.
 //! * *crash*: level process. *crash, barriers*: the same with write-back and fence forced, as persistent memory would need it.

@@ -64,7 +64,7 @@ pub(crate) struct RestoreArgs {
     /// The file that `spirit backup` wrote
     #[arg(value_name = "BACKUP")]
     pub(crate) backup: PathBuf,
-    /// Directory of the new index; made if there is none
+    /// Directory of the new index; created if missing
     #[arg(short, long = "directory", value_name = "DIR")]
     pub(crate) directory: PathBuf,
     /// Print one JSON object
@@ -92,7 +92,7 @@ pub(crate) struct SalvageArgs {
     /// Directory of the damaged index
     #[arg(value_name = "DIR")]
     pub(crate) directory: PathBuf,
-    /// Directory of the new index; made if there is none
+    /// Directory of the new index; created if missing
     #[arg(value_name = "OUT")]
     pub(crate) out: PathBuf,
     /// Show progress even if standard error is not a terminal

@@ -2,7 +2,7 @@
 //!
 //! | bytes | what |
 //! |---|---|
-//! | 0 .. 8 | head: offset of the newest node, 0 if there is none |
+//! | 0 .. 8 | head: offset of the newest node, 0 before the first |
 //! | [`NODES`] .. [`LOG`] | nodes: offset of the next older one, words, operation, words of the operation |
 //! | [`LOG`] .. [`END`] | records: words, sequence, operation, words of the operation, check over all before it |
 //!

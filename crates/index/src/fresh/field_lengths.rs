@@ -14,7 +14,7 @@
 //! |---|---|---|
 //! | all | of the first | what the rows before have, as a [running count](crate::rows::lengths) |
 //! | 0 .. 32 | of the second | length, saturated as in arrays of lengths; 0 if given up |
-//! | 32 .. 64 | | one past the last row before that has the field; 0: there is none |
+//! | 32 .. 64 | | one past the last row before that has the field; 0: no such row |
 //!
 //! A word of the line is a field (bits 24 to 31) and its newest row. A word of 0 ends the line.
 

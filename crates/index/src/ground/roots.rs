@@ -58,8 +58,8 @@ pub enum Gauge {
     NvmShort,
     /// Bytes of the second tier's long-term partition in use.
     NvmLong,
-    /// The id of the segment being filled, plus one; 0 if there is none. The gauges below describe
-    /// it.
+    /// The id of the segment being filled, plus one; 0 before the first. The gauges below describe
+    /// that segment.
     FreshSegment,
     /// Its terms.
     FreshTerms,

@@ -156,7 +156,7 @@ pub struct Section {
 pub struct Sections([Section; SECTIONS]);
 
 impl Sections {
-    /// Returns the section of `kind`, empty if there is none.
+    /// Returns the section of `kind`. A segment without one returns an empty section.
     pub fn get(&self, kind: Kind) -> Section {
         self.0[kind as usize - 1]
     }

@@ -121,8 +121,8 @@ impl PackedList {
     }
 
     /// Finds the first block from `from` on that has a rank at or behind `target`: the only block
-    /// that may have `target`. Returns `None` if there is none. A list of one block has no skip
-    /// data, so its block may lack such a rank.
+    /// that may have `target`. Returns `None` behind the last block. A list of one block has no
+    /// skip data, so its block may lack such a rank.
     pub fn block_of(
         &self,
         region: &Region,

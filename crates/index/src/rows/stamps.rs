@@ -54,7 +54,7 @@ impl Stamps {
         }
     }
 
-    /// Returns the stamp of a row, or 0 if there is none.
+    /// Returns the stamp of a row, or 0 while the row lives.
     pub(crate) fn get(self, region: &Region, local: u32) -> u32 {
         let (at, bit) = self.place(local);
         let word = region.get(Span::<AtomicU64>::new(at, 1)).map(|word| word[0].load(Acquire));

@@ -247,7 +247,7 @@ impl EntryList<'_> {
 
     /// Finds the newest segment that both the first `left` entries of this list and the first
     /// `other_left` of another contain. Returns the number of entries up to it in each list, or 0
-    /// and 0 if there is none. No branch depends on which list has the newer segment: such a branch
+    /// and 0 without such a segment. No branch depends on which list has the newer segment: such a branch
     /// is unpredictable. For lists in which no segment has two versions.
     #[inline]
     pub fn meet(self, other: EntryList<'_>, [left, other_left]: [usize; 2]) -> [usize; 2] {

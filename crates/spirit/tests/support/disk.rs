@@ -1,7 +1,7 @@
 //! A disk of a test's own: a file system on a loop device, or one in memory, that can be full, fail, and lose power.
 //!
-//! Making one takes the right to mount, and loop devices. Where they are missing there is none, and who wanted one says so
-//! by [`not_measured`].
+//! Making one takes the right to mount, and loop devices. Without them a test has no disk, and says so by
+//! [`not_measured`].
 #![allow(dead_code, reason = "each test binary uses some of this")]
 
 use std::ffi::OsStr;

@@ -58,8 +58,8 @@ impl<'a, A: Atom32> Directory<'a, A> {
     }
 
     /// Finds the newest block that has a posting of rank `target` or above. Returns its number and
-    /// place. If there is none, returns the place of the first block. `last` is the number of the
-    /// newest block to search; it is in the directory's part.
+    /// place. Without such a block, returns the place of the first block as the error. `last` is
+    /// the number of the newest block to search; it is in the directory's part.
     pub(super) fn newest_from(self, last: u32, target: u32) -> Result<(u32, u32), u32> {
         let (mut part, mut behind) = (self.part as usize, last % DIRECTORY_PART + 1);
         let mut first = last - last % DIRECTORY_PART;
