@@ -196,6 +196,9 @@ fn options_of_other_modes_say_which_modes_have_them() {
     let refused = spirit(&["search", "--in", &file, "--order", "bm25", "--b", "2", "a"]);
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("choose a number from 0 to 1"), "{}", refused.err);
+    let refused = spirit(&["search", "--in", &file, "--order", "bm25", "--k1", "-3", "a"]);
+    assert_eq!(refused.code, 2);
+    assert!(refused.err.contains("choose a number ≥ 0"), "{}", refused.err);
     let unused = ingest(&["--nvm", "1GiB", "--store", "no", &file]);
     assert_eq!(unused.err, "spirit: --nvm is not used in volatile mode\n");
     unused.done();

@@ -165,8 +165,8 @@ impl Index {
     /// returns. Faster than one document at a time: their cache misses overlap.
     ///
     /// # Errors
-    /// The first document that fails ends the stream. The error has the number of documents added
-    /// before.
+    /// The first document that fails ends the stream: [`WriteError::AfterSome`] has the number of
+    /// documents added before, which stay. [`WriteError::ReadOnly`] if nothing can be added.
     pub fn add_all<'d, D: Into<Document<'d>>>(
         &self,
         documents: impl IntoIterator<Item = D>,

@@ -30,10 +30,10 @@ pub(crate) struct AnsweringArgs {
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
     /// For best: how much further occurrences of a word count, ≥ 0 [default: 1.2]
-    #[arg(long, value_name = "N", value_parser = not_negative)]
+    #[arg(long, value_name = "N", value_parser = not_negative, allow_negative_numbers = true)]
     pub(crate) k1: Option<f32>,
     /// For best: how much the length of a document counts, from 0 to 1 [default: 0.75]
-    #[arg(long, value_name = "N", value_parser = share)]
+    #[arg(long, value_name = "N", value_parser = share, allow_negative_numbers = true)]
     pub(crate) b: Option<f32>,
     /// For best: halve scores for each HALF-LIFE of age by the times in FIELD, as in ts:6h
     #[arg(long, value_name = "FIELD:HALF-LIFE")]

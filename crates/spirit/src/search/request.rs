@@ -91,7 +91,9 @@ impl Search {
     }
 
     /// Sets the parameters of BM25 for the most relevant matches. `k1` ≥ 0 limits the weight of a
-    /// term's frequency, `b` in 0 to 1 that of the document's length. Default 1.2 and 0.75.
+    /// term's frequency, `b` in 0 to 1 that of the document's length. Default 1.2 and 0.75. The
+    /// search fails with [`SearchError::Parameters`](crate::SearchError::Parameters) if they are out of
+    /// range. In another order they have no effect.
     pub fn bm25(mut self, k1: f32, b: f32) -> Search {
         if let Order::Relevance(parameters) = &mut self.order {
             *parameters = Parameters { k1, b };
@@ -99,10 +101,12 @@ impl Search {
         self
     }
 
-    /// Makes scores fade with age: each half-life halves them. The order must be by relevance.
+    /// Makes scores fade with age: each half-life halves them. In another order than
+    /// relevance it has no effect.
     ///
     /// A document's age counts from its newest moment in a field. A moment in the future has age
-    /// zero. A document without a moment scores 0.
+    /// zero. A document without a moment scores 0. The search fails with
+    /// [`SearchError::NoMoments`](crate::SearchError::NoMoments) if the field has no moments.
     pub fn recency(self, field: &str, half_life: Duration) -> Search {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         self.recency_as_of(field, half_life, i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
