@@ -167,7 +167,7 @@ pub struct Settings<'q> {
 
 /// One evaluation.
 pub(crate) struct Evaluation<'a, C> {
-    pub(crate) snapshot: Snapshot<'a>,
+    pub(crate) snapshot: &'a Snapshot<'a>,
     pub(crate) query: &'a Query,
     pub(crate) settings: Settings<'a>,
     pub(crate) scratch: &'a mut Scratch,

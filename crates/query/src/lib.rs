@@ -77,7 +77,7 @@ use sort::Sorting;
 
 /// Appends the newest `k` matches in `executor`'s snapshot to `hits`, newest first.
 pub fn newest(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     scratch: &mut Scratch,
@@ -96,7 +96,7 @@ pub fn newest(
 /// Offers to `top` the matches in `executor`'s snapshot that may be among the best. `scratch` must
 /// have [weighed](Scratch::weigh) the query; otherwise nothing is found.
 pub fn best(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     ranking: Ranking,
@@ -123,7 +123,7 @@ pub fn best(
 /// Offers to `first` the matches in `executor`'s snapshot that may be among the first in the order
 /// of a field's values.
 pub fn sorted(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     by: SortBy,
@@ -143,7 +143,7 @@ pub fn sorted(
 /// Returns the plan by which a query is evaluated in a snapshot. Fields have their names in
 /// `schema`.
 pub fn survey(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     scratch: &mut Scratch,
@@ -159,7 +159,7 @@ pub fn survey(
 /// Explains the score of the document with a key; `None` if `snapshot` has no such document.
 /// `scratch` must have [weighed](Scratch::weigh) the query by these counts and parameters.
 pub fn explain(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     scratch: &mut Scratch,
@@ -178,7 +178,7 @@ pub fn explain(
 
 /// Counts the matches in a snapshot exactly.
 pub fn count(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     scratch: &mut Scratch,
@@ -190,7 +190,7 @@ pub fn count(
 /// Like [`count`], but `older` finds the entries of segments that the DRAM dictionary does not
 /// cover. Nothing else differs, so a benchmark of both compares the ways of finding entries.
 pub fn count_finding(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     scratch: &mut Scratch,
@@ -201,7 +201,7 @@ pub fn count_finding(
 }
 
 fn run<C: Collector, O: FindOlder>(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     scratch: &mut Scratch,
@@ -212,7 +212,7 @@ fn run<C: Collector, O: FindOlder>(
 }
 
 fn evaluate<C>(
-    snapshot: Snapshot<'_>,
+    snapshot: &Snapshot<'_>,
     query: &Query,
     settings: Settings<'_>,
     scratch: &mut Scratch,

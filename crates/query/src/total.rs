@@ -49,7 +49,7 @@ impl Tally {
     /// Counts the matches in a snapshot, up to the limit.
     pub fn add(
         &mut self,
-        snapshot: Snapshot<'_>,
+        snapshot: &Snapshot<'_>,
         query: &Query,
         settings: Settings<'_>,
         scratch: &mut Scratch,

@@ -42,7 +42,7 @@ impl Limit for Explained<'_> {
 impl Evaluation<'_, Explained<'_>> {
     /// Explains the score of the document with a key; `None` if the snapshot has no such document.
     pub(crate) fn explain(&mut self, key: &[u8]) -> Option<Explanation> {
-        let (segment, local) = find_document(&self.snapshot, key)?;
+        let (segment, local) = find_document(self.snapshot, key)?;
         let is_fresh = segment.id().position() >= self.snapshot.window().end;
         let place = self.place(segment, is_fresh)?;
         if segment.is_dead(local) || self.query.root == NONE {

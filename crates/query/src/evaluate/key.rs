@@ -39,7 +39,7 @@ impl<'a, C> Evaluation<'a, C> {
     }
 
     fn find_key(&self, term: u32) -> Option<(Segment<'a>, u32)> {
-        find_document(&self.snapshot, self.query.bytes_of(&self.query.terms[term as usize]))
+        find_document(self.snapshot, self.query.bytes_of(&self.query.terms[term as usize]))
     }
 }
 
@@ -47,23 +47,27 @@ impl<'a, C> Evaluation<'a, C> {
 /// readers. If it does not find a key, a later snapshot is taken. A snapshot costs less than a
 /// search of all rows for the version that the old snapshot sees. Segments whose documents all
 /// arrived at `over_ms` or before are left out.
-// Inlined: a snapshot that is returned is copied through memory by loads that span two stores. The
-// processor does not forward those ("a snapshot taken where it is used").
+// Inlined, and nothing is changed after `take`: the snapshot is then built where it is used. One that
+// is copied soon after it was written is read by loads that span two stores, which the processor does
+// not forward ("a snapshot taken where it is used").
 #[inline(always)]
 pub fn snapshot_for<'a>(memory: &'a Memory, query: &Query, over_ms: u64) -> Snapshot<'a> {
-    let snapshot = Snapshot::take(memory).without_older(over_ms);
-    if query.has_keys() { snapshot_with_keys(snapshot, query, over_ms) } else { snapshot }
+    if over_ms > 0 || query.has_keys() {
+        return snapshot_suiting(memory, query, over_ms);
+    }
+    Snapshot::take(memory)
 }
 
-/// Returns this snapshot, or a later one, in which the query's keys are found.
+/// Takes snapshots until the query's keys are found in one.
 #[cold]
-fn snapshot_with_keys<'a>(mut snapshot: Snapshot<'a>, query: &Query, over_ms: u64) -> Snapshot<'a> {
+fn snapshot_suiting<'a>(memory: &'a Memory, query: &Query, over_ms: u64) -> Snapshot<'a> {
+    let mut snapshot = Snapshot::take(memory).without_older(over_ms);
     for _ in 1..KEY_LOOKS {
         let mut keys = query.terms.iter().filter(|term| term.is_key());
         if keys.all(|key| look_up(&snapshot, query.bytes_of(key)).is_some()) {
             break;
         }
-        snapshot = Snapshot::take(snapshot.memory()).without_older(over_ms);
+        snapshot = Snapshot::take(memory).without_older(over_ms);
     }
     snapshot
 }

@@ -71,7 +71,7 @@ impl Aggregation {
     /// Adds the matches of `query` in a snapshot. Adds nothing once a limit was reached.
     pub fn add(
         &mut self,
-        snapshot: Snapshot<'_>,
+        snapshot: &Snapshot<'_>,
         query: &Query,
         settings: Settings<'_>,
         scratch: &mut Scratch,

@@ -30,7 +30,7 @@ pub(crate) fn count(
         let (mut count, over_ms) = (0, view.over_ms());
         for part in &view.parts {
             let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-            count += spirit_query::count(snapshot, ask.query, settings, scratch)?;
+            count += spirit_query::count(&snapshot, ask.query, settings, scratch)?;
         }
         Ok(count)
     })
@@ -44,7 +44,7 @@ pub(crate) fn total(ask: Ask<'_>, lent: Lent<'_>, up_to: u64) -> Result<Total, S
         let (mut tally, over_ms) = (Tally::up_to(up_to), view.over_ms());
         for part in &view.parts {
             let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-            tally.add(snapshot, ask.query, settings, scratch)?;
+            tally.add(&snapshot, ask.query, settings, scratch)?;
         }
         Ok(tally.total())
     })
@@ -98,15 +98,16 @@ fn newest(
     hits.clear();
     let over_ms = view.over_ms();
     for (number, part) in view.parts.iter().enumerate() {
-        let (snapshot, before) = (snapshot_for(&part.memory, query, over_ms), hits.len());
-        spirit_query::newest(snapshot, query, settings, scratch, number as u32, search.k, hits)?;
+        let snapshot = snapshot_for(&part.memory, query, over_ms);
+        let before = hits.len();
+        spirit_query::newest(&snapshot, query, settings, scratch, number as u32, search.k, hits)?;
         let found = hits.len() - before;
         match &mut tally {
             // All matches of this part are among the hits.
             Some(tally) if found < search.k && settings.before.is_none() => {
                 tally.add_found(found as u64);
             }
-            Some(tally) => tally.add(snapshot, query, of_all(settings), scratch)?,
+            Some(tally) => tally.add(&snapshot, query, of_all(settings), scratch)?,
             None => {}
         }
     }
@@ -168,12 +169,12 @@ fn best(
     top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
     scratch.weigh(query, counts, by);
     for (number, snapshot) in snapshots.iter(view).enumerate() {
-        spirit_query::best(snapshot, query, settings, by, scratch, number as u32, top)?;
+        spirit_query::best(&snapshot, query, settings, by, scratch, number as u32, top)?;
     }
     let mut tally = search.total.map(Tally::up_to);
     if let Some(tally) = &mut tally {
         for snapshot in snapshots.iter(view) {
-            tally.add(snapshot, query, of_all(settings), scratch)?;
+            tally.add(&snapshot, query, of_all(settings), scratch)?;
         }
     }
     top.drain_into(scored);

@@ -114,7 +114,7 @@ impl Desk {
         let counted = seat.ask(index, crate::search::seat::End::Leave, |view| {
             let snapshot = spirit_index::snapshot::Snapshot::take(&view.parts[0].memory)
                 .without_older(view.over_ms());
-            Ok(spirit_query::count_finding(snapshot, query, settings, scratch, older)?)
+            Ok(spirit_query::count_finding(&snapshot, query, settings, scratch, older)?)
         });
         counted.unwrap_or(0)
     }

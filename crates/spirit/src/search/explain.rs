@@ -35,7 +35,7 @@ pub(crate) fn plan(
         let over_ms = view.over_ms();
         let plan = |part: &Arc<Shared>| {
             let snapshot = snapshot_for(&part.memory, query, over_ms);
-            spirit_query::survey(snapshot, query, settings, scratch, &schema, wanted)
+            spirit_query::survey(&snapshot, query, settings, scratch, &schema, wanted)
         };
         Ok(QueryPlan::new(view.parts.iter().map(plan).collect::<Result<_, _>>()?))
     })
@@ -72,7 +72,7 @@ pub(crate) fn explain(
         let by = Scoring { schema: &schema, counts, parameters, fading };
         for snapshot in snapshots.iter(view) {
             let key = key.as_bytes();
-            let found = spirit_query::explain(snapshot, query, settings, scratch, &by, key)?;
+            let found = spirit_query::explain(&snapshot, query, settings, scratch, &by, key)?;
             if found.is_some() {
                 return Ok(found);
             }

@@ -22,7 +22,7 @@ pub(crate) fn aggregate(
         let over_ms = view.over_ms();
         for part in &view.parts {
             let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-            aggregation.add(snapshot, ask.query, settings, scratch)?;
+            aggregation.add(&snapshot, ask.query, settings, scratch)?;
         }
         Ok(aggregation.finish())
     })

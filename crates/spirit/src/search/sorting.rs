@@ -54,9 +54,9 @@ pub(crate) fn first(
     let over_ms = view.over_ms();
     for (number, part) in (0..).zip(&view.parts) {
         let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-        spirit_query::sorted(snapshot, ask.query, settings, by, scratch, number, first)?;
+        spirit_query::sorted(&snapshot, ask.query, settings, by, scratch, number, first)?;
         if let Some(tally) = &mut tally {
-            tally.add(snapshot, ask.query, of_all(settings), scratch)?;
+            tally.add(&snapshot, ask.query, of_all(settings), scratch)?;
         }
     }
     first.finish();

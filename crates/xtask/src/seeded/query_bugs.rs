@@ -284,8 +284,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "total-of-page",
         what: "how many match is said of what is behind the cursor",
         file: "crates/spirit/src/search/answer.rs",
-        old: "            Some(tally) => tally.add(snapshot, query, of_all(settings), scratch)?,\n            None",
-        new: "            Some(tally) => tally.add(snapshot, query, settings, scratch)?,\n            None",
+        old: "            Some(tally) => tally.add(&snapshot, query, of_all(settings), scratch)?,\n            None",
+        new: "            Some(tally) => tally.add(&snapshot, query, settings, scratch)?,\n            None",
         found_by: COUNTED,
     },
     Bug {
