@@ -227,7 +227,7 @@ pub(super) const BUGS: &[Bug] = &[
               writer.limbo.pop_front() {\n            writer.free(first, lines);\n        }\n",
         found_by: tests(
             "-p spirit-index",
-            "what_a_start_takes_out_leads_on_until_its_readers_have_left",
+            "a_record_that_a_start_takes_out_leads_on_until_its_readers_have_left",
         ),
     },
     Bug {
@@ -276,7 +276,10 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/start/replay.rs",
         old: "end = cancel.header.sequence;",
         new: "",
-        found_by: tests("-p spirit --test log_limits", "what_was_refused_stays_so"),
+        found_by: tests(
+            "-p spirit --test log_limits",
+            "what_was_tried_again_and_what_came_after_it_is_there",
+        ),
     },
     Bug {
         name: "numbers-not-raised",

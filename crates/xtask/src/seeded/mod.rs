@@ -225,6 +225,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+    use crate::files;
 
     /// A change of the sources that makes a bug's text another has to change the bug too.
     #[test]
@@ -242,6 +243,28 @@ mod tests {
             }
         }
         assert!(stale.is_empty(), "{}", stale.join("\n"));
+    }
+
+    /// A test that got another name would only be missed after an hour.
+    #[test]
+    fn every_bug_has_a_test_that_finds_it() {
+        let root: &Path = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let crates = root.parent().expect("one above this crate");
+        let mut names = String::new();
+        for file in files::walked(crates).expect("readable") {
+            // This crate names them all.
+            if file.ends_with(".rs") && !file.starts_with("xtask/") {
+                // A file is a module.
+                names += &format!("mod {file} {}", file.replace('/', "::"));
+                names += &std::fs::read_to_string(crates.join(&file)).expect("it is there");
+            }
+        }
+        let is_there = |bug: &Bug| {
+            let last = bug.found_by.named.rsplit("::").next().unwrap_or_default();
+            last.is_empty() || names.contains(last)
+        };
+        let stale: Vec<_> = every_bug().filter(|bug| !is_there(bug)).map(|bug| bug.name).collect();
+        assert!(stale.is_empty(), "the tests of these have other names now: {stale:?}");
     }
 
     #[test]
