@@ -1,5 +1,6 @@
 //! The foundation: ids, words, terms, and the division of memory and file.
 
+pub(crate) mod automatic_key;
 pub(crate) mod blocks;
 pub(crate) mod corrupt;
 pub mod damage;

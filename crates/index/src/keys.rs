@@ -28,7 +28,8 @@ use crate::memory::Memory;
 use crate::rows::KeyKind;
 use crate::snapshot::{Segment, Snapshot};
 
-pub use crate::keys::row_key::{as_number, hash, is, write_key, write_number};
+pub use crate::ground::automatic_key::{as_number, write_number};
+pub use crate::keys::row_key::{hash, is, write_key};
 
 /// The key table of an executor.
 #[derive(Clone, Copy, Debug)]

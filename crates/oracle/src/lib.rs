@@ -57,6 +57,8 @@ pub struct Oracle {
     documents: Vec<Option<Document>>,
     live: HashMap<String, usize>,
     accepted: u64,
+    /// The lowest number that the next automatic key may be.
+    next: u64,
 }
 
 impl Oracle {
@@ -77,8 +79,12 @@ impl Oracle {
         text: &str,
         fields: Vec<(String, Value)>,
     ) -> String {
-        let key = key.map_or_else(|| self.accepted.to_string(), str::to_owned);
-        self.accepted += 1;
+        // An automatic key passes over the keys of other documents.
+        while key.is_none() && self.live.contains_key(&self.next.to_string()) {
+            self.next += 1;
+        }
+        let key = key.map_or_else(|| self.next.to_string(), str::to_owned);
+        (self.accepted, self.next) = (self.accepted + 1, self.next + 1);
         self.delete(&key);
         self.live.insert(key.clone(), self.documents.len());
         let is_word = |word: &&str| word.contains(char::is_alphanumeric);

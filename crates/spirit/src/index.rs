@@ -123,13 +123,14 @@ impl Index {
         }
     }
 
-    /// Adds a document, and returns the number of documents that the index had accepted before.
+    /// Adds a document, and returns its number. Numbers begin with 0, and each document has one
+    /// more than the document before.
     ///
-    /// A document without a [key](Document::key) gets this number, in decimal, as its automatic
-    /// key. Once `add` returns, every query that starts afterwards, on any thread, finds the
+    /// A document without a [key](Document::key) gets its number, in decimal, as its automatic key.
+    /// It passes over numbers that other documents have as their keys. So it replaces none. Once `add` returns, every query that starts afterwards, on any thread, finds the
     /// document.
     ///
-    /// The count includes documents with keys of their own. No two documents get the same number.
+    /// Documents with keys of their own draw numbers too. No two documents get the same number.
     /// If several threads add to an index of several executors, numbers may be left out. Those are
     /// numbers of refused documents, and of documents in progress when the process was killed, if
     /// another thread had a later number by then.

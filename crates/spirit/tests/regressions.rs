@@ -1,6 +1,6 @@
 //! Bugs that were found, each held down by a small test that tells its story.
 
-use spirit::{Analyzer, Index, OnFull, Search, WriteError};
+use spirit::{Analyzer, Batch, Document, Index, OnFull, Search, WriteError};
 
 fn small(dram: u64, on_full: OnFull) -> Index {
     let options = Index::builder().dram_bytes(dram).segment_bytes(64 << 10);
@@ -73,6 +73,32 @@ fn a_number_calls_the_same_document_however_it_was_given() {
         index.delete("3").unwrap() && index.delete("4").unwrap() && !index.delete("4").unwrap()
     );
     assert_eq!(reader.count("*").unwrap(), 98);
+}
+
+/// Log lines behind a table whose ids are small numbers replaced rows of the table.
+#[test]
+fn an_automatic_key_replaces_no_document() {
+    for executors in [1, 3] {
+        let options = Index::builder().dram_bytes(6 << 20).segment_bytes(64 << 10);
+        let index = options.analyzer(Analyzer::Simple).executors(executors).open().unwrap();
+        for id in [0, 2, 3, 5, 6, 600] {
+            index.put(&id.to_string(), "row").unwrap();
+        }
+        // One at a time, as a stream and as a group; some rows of the table come late.
+        assert_eq!(index.add("line").unwrap(), 7, "six rows have come, and 6 is a row's");
+        let document = |_| Document::new().text("line");
+        index.add_all((0..300).map(document)).unwrap();
+        let late = Document::new().key("900").text("row");
+        let batch: Batch<'_> = std::iter::once(late).chain((0..300).map(document)).collect();
+        index.write(batch).unwrap();
+        index.add_all((0..300).map(document)).unwrap();
+        let searcher = index.searcher();
+        assert_eq!(searcher.count("row").unwrap(), 7, "{executors} executors");
+        assert_eq!(searcher.count("line").unwrap(), 901);
+        // A key that somebody brings replaces what has it.
+        index.put("7", "row").unwrap();
+        assert_eq!(searcher.count("line").unwrap(), 900);
+    }
 }
 
 /// A flush on demand ends the segment, answers stay, and the next documents go on after it.

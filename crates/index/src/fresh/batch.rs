@@ -4,6 +4,9 @@
 //! The batch is reused for good. It allocates until it has seen its largest document, and never
 //! afterwards.
 
+use std::collections::HashSet;
+
+use crate::ground::automatic_key::as_number;
 use crate::ground::term::{FieldId, TermKey};
 use crate::ground::values::{RowValue, ValueKind};
 use crate::rows::vector::GAP_MAX;
@@ -92,8 +95,19 @@ pub struct Document {
     pub value_end: u32,
     /// Its sequence number.
     pub sequence: u64,
+    /// One past the highest number that was drawn for it and the documents before it.
+    pub number_end: u64,
     /// Its key.
     pub key: BatchKey,
+}
+
+impl Document {
+    fn take_numbers(&mut self, sequence: u64, number: u64) {
+        (self.sequence, self.number_end) = (sequence, number + 1);
+        if let BatchKey::Next = self.key {
+            self.key = BatchKey::Automatic(number);
+        }
+    }
 }
 
 /// Byte strings, each behind its length.
@@ -138,6 +152,8 @@ pub struct Batch {
     apart: u32,
     /// True if a document was given a key of its own.
     keyed: bool,
+    /// True if a document has no key yet.
+    unnamed: bool,
     /// Number of tokens of the documents dropped from the front.
     dropped_tokens: usize,
     dropped_documents: usize,
@@ -158,6 +174,7 @@ impl Batch {
             gaps: 0,
             apart: 0,
             keyed: false,
+            unnamed: false,
             dropped_tokens: 0,
             dropped_documents: 0,
         }
@@ -183,7 +200,7 @@ impl Batch {
         self.holes = 0;
         self.values.clear();
         (self.gaps, self.apart) = (0, 0);
-        self.keyed = false;
+        (self.keyed, self.unnamed) = (false, false);
         self.dropped_tokens = 0;
         self.dropped_documents = 0;
     }
@@ -287,7 +304,10 @@ impl Batch {
     #[inline]
     pub fn finish(&mut self, key: Key<'_>) {
         let key = match key {
-            Key::Next => BatchKey::Next,
+            Key::Next => {
+                self.unnamed = true;
+                BatchKey::Next
+            }
             Key::Automatic(number) => BatchKey::Automatic(number),
             Key::Bytes { bytes, hash } => {
                 self.keyed = true;
@@ -307,6 +327,7 @@ impl Batch {
             apart,
             value_end,
             sequence: 0,
+            number_end: 0,
             key,
         });
     }
@@ -325,6 +346,11 @@ impl Batch {
         self.keyed
     }
 
+    /// True if a document has no key yet.
+    pub fn is_unnamed(&self) -> bool {
+        self.unnamed
+    }
+
     /// Returns the documents that are left.
     pub fn documents(&self) -> &[Document] {
         &self.documents[self.dropped_documents..]
@@ -338,17 +364,41 @@ impl Batch {
         }
     }
 
-    /// Gives the documents sequence numbers from `sequence` on, and automatic keys from `number`
-    /// on. A document that has a key keeps it.
+    /// Gives the documents sequence numbers from `sequence` on, and document numbers from `number`
+    /// on. A document without a key gets its number as its key; others keep theirs.
     pub fn number(&mut self, sequence: u64, number: u64) {
         for ((document, sequence), number) in
             self.documents.iter_mut().zip(sequence..).zip(number..)
         {
-            document.sequence = sequence;
-            if let BatchKey::Next = document.key {
-                document.key = BatchKey::Automatic(number);
-            }
+            document.take_numbers(sequence, number);
         }
+    }
+
+    /// Like [`number`](Self::number), but passes over numbers that documents have as their explicit
+    /// keys: documents before in this batch, and those for which `is_taken` returns true. Returns
+    /// one past the last number.
+    pub fn number_around(
+        &mut self,
+        sequence: u64,
+        first: u64,
+        mut is_taken: impl FnMut(u64) -> bool,
+    ) -> u64 {
+        let (mut number, mut given) = (first, HashSet::new());
+        for (index, sequence) in (0..self.documents.len()).zip(sequence..) {
+            match self.key(&self.documents[index]) {
+                Key::Next => {
+                    while given.contains(&number) || is_taken(number) {
+                        number += 1;
+                    }
+                }
+                // A number drawn before decided the executor. It is free, and this document's.
+                Key::Automatic(drawn) => number = drawn,
+                Key::Bytes { bytes, .. } => given.extend(as_number(bytes)),
+            }
+            self.documents[index].take_numbers(sequence, number);
+            number += 1;
+        }
+        number
     }
 
     /// Returns the number of tokens that are left.

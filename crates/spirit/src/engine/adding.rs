@@ -32,9 +32,15 @@ impl Engine {
     /// the order of the numbers. The ingestion itself runs in parallel.
     fn add_numbered(&self, contents: Contents<'_>) -> Result<u64, WriteError> {
         let admission = self.admission();
-        let number = self.numbers.documents.fetch_add(1, Relaxed);
-        let executor = &self.executors[self.executor_of(number)];
-        let mut role = executor.role()?;
+        let (number, executor, mut role) = loop {
+            let number = self.numbers.documents.fetch_add(1, Relaxed);
+            let executor = &self.executors[self.executor_of(number)];
+            let role = executor.role()?;
+            // A number that is another document's explicit key is passed over.
+            if !role.has_number(number) {
+                break (number, executor, role);
+            }
+        };
         drop(admission);
         role.collector().collect(Called::Number(number), contents)?;
         let Committed { result, .. } = role.commit();

@@ -11,9 +11,12 @@
 //! no room. The refusal is logged before anything else. So all executors have one acknowledged
 //! prefix: the last offset, and everything before it.
 
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::MutexGuard;
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_index::keys;
 use spirit_index::log::GroupEnd;
 
 use super::Engine;
@@ -82,27 +85,67 @@ impl<'i> Group<'i> {
             Some(offset) => offset.to_vec(),
             None => self.roles[0].offset().unwrap_or_default().to_vec(),
         };
-        let numbers = &self.engine.numbers;
+        let (drawn, numbers) = self.draw_numbers(documents);
+        let collected = self.collect(documents, &numbers);
         let count = documents.len() as u64;
-        let first = numbers.documents.fetch_add(count, Relaxed);
-        let collected = self.collect(documents, first);
-        let added = collected.and_then(|()| self.write(count, first + count, &offset));
+        let added = collected.and_then(|()| self.write(count, drawn.end, &offset));
         if added.is_err() {
-            numbers.give_back(first..first + count);
+            self.engine.numbers.give_back(drawn);
         }
         added
+    }
+
+    /// Draws a number for each document, and passes over those that documents have as their
+    /// explicit keys. Also returns the numbers drawn, with those passed over.
+    ///
+    /// They are drawn at once: a number that another thread draws between them would come to its
+    /// executor after higher ones.
+    fn draw_numbers(&self, documents: &[(Option<&str>, Contents<'_>)]) -> (Range<u64>, Vec<u64>) {
+        let next = &self.engine.numbers.documents;
+        let mut first = next.load(Relaxed);
+        loop {
+            let numbers = self.free_numbers(documents, first);
+            let end = numbers.last().map_or(first, |last| last + 1);
+            match next.compare_exchange(first, end, Relaxed, Relaxed) {
+                Ok(_) => return (first..end, numbers),
+                Err(drawn) => first = drawn,
+            }
+        }
+    }
+
+    /// Returns a number for each document, from `first` on. No document without a key gets one that
+    /// is another document's explicit key.
+    fn free_numbers(&self, documents: &[(Option<&str>, Contents<'_>)], first: u64) -> Vec<u64> {
+        let (mut number, mut given) = (first, HashSet::new());
+        let mut draw = |key: &Option<&str>| {
+            match key {
+                Some(key) => given.extend(keys::as_number(key.as_bytes())),
+                None => {
+                    while given.contains(&number) || self.has_number(number) {
+                        number += 1;
+                    }
+                }
+            }
+            number += 1;
+            number - 1
+        };
+        documents.iter().map(|(key, _)| draw(key)).collect()
+    }
+
+    fn has_number(&self, number: u64) -> bool {
+        self.roles[self.engine.executor_of(number)].has_number(number)
     }
 
     /// Collects each document for the executor of its key, or of its number.
     fn collect(
         &mut self,
         documents: &[(Option<&str>, Contents<'_>)],
-        first: u64,
+        numbers: &[u64],
     ) -> Result<(), WriteError> {
-        for ((key, contents), number) in documents.iter().zip(first..) {
+        for ((key, contents), number) in documents.iter().zip(numbers) {
             let (executor, called) = match key {
                 Some(key) => (self.engine.executor_of_key(key), Called::By(key)),
-                None => (self.engine.executor_of(number), Called::Number(number)),
+                None => (self.engine.executor_of(*number), Called::Number(*number)),
             };
             self.roles[executor].collector().collect(called, *contents)?;
         }

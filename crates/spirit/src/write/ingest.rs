@@ -28,11 +28,11 @@ use spirit_mem::PinSlot;
 
 use crate::config::error::WriteError;
 use crate::config::options::Options;
-use crate::storage::shared::Shared;
+use crate::storage::shared::{Numbers, Shared};
 use crate::write::collector::{BatchSize, Collector, TEXT_BYTES_MAX};
 use crate::write::journal::Journal;
 use crate::write::replacement::{
-    REPLACED_MAX, Replaced, Stamped, abandon, enter, forget_replaced, kill,
+    REPLACED_MAX, Replaced, Stamped, abandon, enter, find_explicit, forget_replaced, kill,
 };
 use crate::write::task::Task;
 use crate::write::tokenizers::Tokenizers;
@@ -57,9 +57,7 @@ pub(crate) struct Start {
 
 /// The result of a commit.
 pub(crate) struct Committed {
-    /// The number of the batch's first document. Each later document has the next number.
-    pub(crate) number: u64,
-    /// The number of documents that were added.
+    /// The number of documents that were added. [`Ingester::numbers`] returns their numbers.
     pub(crate) added: u64,
     /// The error of the document after those. The rest of the batch is dropped.
     pub(crate) result: Result<(), WriteError>,
@@ -103,8 +101,10 @@ pub(crate) struct Ingester {
     journal: Option<Journal>,
     /// One past the sequence number of the last operation.
     sequence_end: u64,
-    /// The number of the batch's first remaining document.
+    /// One past the highest number drawn for documents of the last commit that were added.
     number: u64,
+    /// The numbers of the documents that the last commit added.
+    numbers: Vec<u64>,
     /// One past the highest number that a document of this executor took.
     documents_end: u64,
     /// The number of documents that this executor accepted.
@@ -161,6 +161,7 @@ impl Ingester {
             journal,
             sequence_end: sequence,
             number: documents,
+            numbers: Vec::with_capacity(batch_size.documents),
             documents_end: documents,
             accepted,
             is_full: false,
@@ -201,8 +202,7 @@ impl Ingester {
     /// Writes the batch and makes it visible.
     pub(crate) fn commit(&mut self) -> Committed {
         self.shared.begin_change();
-        self.draw_numbers();
-        let drawn_end = self.number + self.batch.documents().len() as u64;
+        let drawn_end = self.draw_numbers();
         let committed = self.commit_numbered();
         if committed.result.is_err() {
             self.shared.numbers.give_back(self.number..drawn_end);
@@ -219,7 +219,7 @@ impl Ingester {
     }
 
     fn commit_numbered(&mut self) -> Committed {
-        let number = self.number;
+        self.numbers.clear();
         let mut result = Ok(());
         while !self.batch.is_empty() && result.is_ok() {
             result = self.write_some();
@@ -228,18 +228,69 @@ impl Ingester {
         if let Some(journal) = &mut self.journal {
             journal.clear();
         }
-        Committed { number, added: self.number - number, result }
+        Committed { added: self.numbers.len() as u64, result }
     }
 
     /// Draws the numbers of a whole batch at once. A document whose number decided the executor is
-    /// alone in its batch.
-    fn draw_numbers(&mut self) {
+    /// alone in its batch. Returns one past the last number.
+    fn draw_numbers(&mut self) -> u64 {
         let count = self.batch.documents().len() as u64;
         let numbers = &self.shared.numbers;
         let sequence = numbers.sequence.fetch_add(count, Relaxed);
-        let drawn = self.batch.first_number();
-        self.number = drawn.unwrap_or_else(|| numbers.documents.fetch_add(count, Relaxed));
+        if let Some(drawn) = self.batch.first_number() {
+            self.number = drawn;
+        } else if self.may_meet_explicit_keys() {
+            return self.draw_free_numbers(sequence);
+        } else {
+            self.number = numbers.documents.fetch_add(count, Relaxed);
+        }
         self.batch.number(sequence, self.number);
+        self.number + count
+    }
+
+    /// True if a document without a key might get a number that is another document's explicit key.
+    fn may_meet_explicit_keys(&self) -> bool {
+        let Numbers { documents, explicit_end, .. } = &*self.shared.numbers;
+        let is_beyond = || explicit_end.load(Relaxed) <= documents.load(Relaxed);
+        self.batch.is_unnamed() && (self.batch.is_keyed() || !is_beyond())
+    }
+
+    /// Draws numbers that are no document's explicit key. Returns one past the last number.
+    #[cold]
+    fn draw_free_numbers(&mut self, sequence: u64) -> u64 {
+        let numbers = self.shared.numbers.clone();
+        // Documents without a number come here only if there is one executor. Then only the thread
+        // with its role draws numbers.
+        self.number = numbers.documents.load(Relaxed);
+        let mut batch = std::mem::take(&mut self.batch);
+        let first = self.number;
+        let end = self.with_explicit_numbers(|has| batch.number_around(sequence, first, has));
+        self.batch = batch;
+        numbers.documents.store(end, Relaxed);
+        end
+    }
+
+    /// True if a document has this number as its explicit key.
+    pub(crate) fn has_number(&self, number: u64) -> bool {
+        number < self.shared.numbers.explicit_end.load(Relaxed)
+            && self.with_explicit_numbers(|has| has(number))
+    }
+
+    /// Calls `look` with a function that is true for numbers that documents have as explicit keys.
+    fn with_explicit_numbers<T>(&self, look: impl FnOnce(&dyn Fn(u64) -> bool) -> T) -> T {
+        let shared = &self.shared;
+        let table = shared.keys();
+        // Rows of segments that the flush stage drops meanwhile stay readable while we are pinned.
+        shared.memory.pins().pin(&self.pin);
+        let snapshot = Snapshot::of_role(&shared.memory, self.row_end());
+        let looked = look(&|number| find_explicit(shared, &table, &snapshot, number).is_some());
+        shared.memory.pins().unpin(&self.pin);
+        looked
+    }
+
+    /// Returns the numbers of the documents that the last commit added.
+    pub(crate) fn numbers(&self) -> &[u64] {
+        &self.numbers
     }
 
     /// Sets the arrival of later commits in milliseconds since 1970; 0: the time of the commit.
@@ -263,7 +314,7 @@ impl Ingester {
         let row = self.writer.base_row() + u64::from(before);
         if let Some(journal) = &mut self.journal {
             let arrived_ms = self.arrivals.as_ref().map_or(0, Arrivals::newest_ms);
-            journal.log(&self.shared, &self.batch, taken, row, self.number, arrived_ms)?;
+            journal.log(&self.shared, &self.batch, taken, row, arrived_ms)?;
         }
         damage::clear();
         let settled = self.settle(before, taken);
@@ -316,8 +367,10 @@ impl Ingester {
     /// effect.
     fn close_group(&mut self, settled: usize, taken: usize, row: u64) -> Result<(), WriteError> {
         if let Some(last) = settled.checked_sub(1) {
-            self.sequence_end = self.batch.documents()[last].sequence + 1;
-            self.number += settled as u64;
+            let documents = &self.batch.documents()[..settled];
+            self.sequence_end = documents[last].sequence + 1;
+            self.number = documents[last].number_end;
+            self.numbers.extend(documents.iter().map(|document| document.number_end - 1));
             // A document with an explicit key may have drawn a later number and be in before one
             // that waited for this role.
             self.documents_end = self.documents_end.max(self.number);
@@ -362,8 +415,9 @@ impl Ingester {
     /// Kills the documents that the new rows replace, and enters the rows in the key table. Returns
     /// how many were entered. The loop ends at the first row without room.
     fn settle(&mut self, first: u32, taken: usize) -> usize {
-        let numbered = self.shared.numbers.explicit_end.load(Relaxed);
-        if !self.batch.is_keyed() && numbered == 0 {
+        // An older version's log may have automatic keys that replaced documents.
+        let may_replace = self.journal.as_ref().is_some_and(Journal::is_replaying);
+        if !self.batch.is_keyed() && !may_replace {
             return taken;
         }
         let shared = &self.shared;

@@ -279,33 +279,35 @@ impl Journal {
         batch: &Batch,
         taken: usize,
         row: u64,
-        number: u64,
         arrived_ms: u64,
     ) -> Result<(), WriteError> {
         if self.replaying.is_some() || taken == 0 {
             return Ok(());
         }
-        let header = Header { arrived_ms, ..self.header(batch, taken, row, number) };
+        let header = Header { arrived_ms, ..self.header(batch, taken, row, 0) };
         self.append(shared, header, taken)
     }
 
-    /// Logs the whole batch with its group's end. Durable on return.
+    /// Logs the whole batch with its group's end. Durable on return. `documents_end` is one past
+    /// the highest number drawn for the group.
     pub(crate) fn log_group(
         &mut self,
         shared: &Shared,
         batch: &Batch,
         row: u64,
-        number: u64,
+        documents_end: u64,
         arrived_ms: u64,
     ) -> Result<(), WriteError> {
         let count = batch.documents().len();
         // A part without documents has no arrival.
         let arrived_ms = if count > 0 { arrived_ms } else { 0 };
-        let header = Header { arrived_ms, ..self.header(batch, count, row, number) };
+        let header = Header { arrived_ms, ..self.header(batch, count, row, documents_end) };
         self.append(shared, header, count + 1)
     }
 
-    fn header(&mut self, batch: &Batch, taken: usize, row: u64, number: u64) -> Header {
+    /// Returns the header of a record with the first `taken` documents. `documents` is one past the
+    /// highest number drawn, for a record without documents.
+    fn header(&mut self, batch: &Batch, taken: usize, row: u64, documents_end: u64) -> Header {
         let documents = &batch.documents()[..taken];
         for (index, document) in documents.iter().enumerate() {
             if let Key::Automatic(number) = batch.key(document) {
@@ -317,7 +319,7 @@ impl Journal {
             operations: taken as u32,
             sequence: documents.first().map_or(self.sequence, |document| document.sequence),
             row,
-            documents: number + taken as u64,
+            documents: documents.last().map_or(documents_end, |document| document.number_end),
             arrived_ms: 0,
         }
     }

@@ -118,14 +118,25 @@ fn take_over(shared: &Shared, table: &WriterKeys, hash: u64, old: u64, row: u64)
 }
 
 /// Enters a document with an automatic key. It replaces a document that has this number as an
-/// explicit key, if there is one.
+/// explicit key, if there is one. Only logs of older versions have such numbers.
 fn enter_number(shared: &Shared, table: &WriterKeys, number: u64, row: u64) -> Option<Entered> {
-    let snapshot = &Snapshot::of_role(&shared.memory, row);
+    let snapshot = Snapshot::of_role(&shared.memory, row);
+    let (hash, old) = find_explicit(shared, table, &snapshot, number)?;
+    Some(Entered { hash, row, old: Some(old), victim: Some(old), slot: Slot::None })
+}
+
+/// Finds the document with this number as an explicit key. Returns the key's hash and the row. The
+/// caller is pinned.
+pub(crate) fn find_explicit(
+    shared: &Shared,
+    table: &WriterKeys,
+    snapshot: &Snapshot<'_>,
+    number: u64,
+) -> Option<(u64, u64)> {
     let mut key = Vec::with_capacity(20);
     keys::write_number(number, &mut key);
     let hash = keys::hash(&key);
-    let old = table.find(snapshot, &shared.memory, &key, hash)?;
-    Some(Entered { hash, row, old: Some(old), victim: Some(old), slot: Slot::None })
+    table.find(snapshot, &shared.memory, &key, hash).map(|row| (hash, row))
 }
 
 impl Entered {

@@ -203,10 +203,10 @@ impl Waiting {
     /// Commits the batch and answers. If one of its documents is refused, those after it are tried
     /// again.
     fn commit(&self, role: &mut Ingester, taken: &[usize]) {
-        let Committed { number, added, result } = role.commit();
+        let Committed { added, result } = role.commit();
         let (added, refused) = taken.split_at((added as usize).min(taken.len()));
-        for (i, number) in added.iter().zip(number..) {
-            self.slots[*i].answer(self.slots[*i].request(), Ok(number));
+        for (i, number) in added.iter().zip(role.numbers()) {
+            self.slots[*i].answer(self.slots[*i].request(), Ok(*number));
         }
         if let (Err(error), Some(first)) = (result, refused.first()) {
             // The others are still `READY`: the next round takes them.
@@ -250,6 +250,6 @@ fn add_one(
     contents: Contents<'_>,
 ) -> Result<u64, WriteError> {
     role.collector().collect(Called::from(key), contents)?;
-    let Committed { number, result, .. } = role.commit();
-    result.map(|()| number)
+    role.commit().result?;
+    Ok(role.numbers()[0])
 }

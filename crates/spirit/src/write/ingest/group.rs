@@ -57,8 +57,10 @@ impl Ingester {
         documents: u64,
     ) -> Result<Placed, WriteError> {
         self.shared.begin_change();
-        self.number = documents - self.collected() as u64;
-        self.batch.number(sequence, self.number);
+        self.number = documents;
+        self.numbers.clear();
+        // Each has a key by now. The last one ends the group's numbers.
+        self.batch.number(sequence, documents - self.collected() as u64);
         if let Some(journal) = &mut self.journal {
             journal.end_group(end)?;
         }
