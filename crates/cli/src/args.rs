@@ -347,7 +347,7 @@ pub(crate) struct IndexArgs {
     pub(crate) postings: Option<PostingsName>,
     /// Fields with their kinds, as in `ts:time(seconds),channel:keyword`, or a file of them that
     /// ends in .toml. Documents may add other fields. Kinds: text, text(ANALYZER), keyword,
-    /// integer, float, time, time(seconds), boolean
+    /// integer, float, time, time(seconds), time(microseconds), time(nanoseconds), boolean
     #[arg(long, value_name = "FIELDS|FILE.toml")]
     pub(crate) schema: Option<Fields>,
     /// Refuse documents with fields that are not in the schema

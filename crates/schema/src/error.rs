@@ -127,7 +127,7 @@ impl fmt::Display for FieldError {
             FieldError::UnknownKind { name } => write!(
                 f,
                 "no kind of field is called \"{}\"; choose one of text, text(ANALYZER), keyword, integer, float, time, \
-                 time(seconds), time(milliseconds), boolean",
+                 time(seconds), time(milliseconds), time(microseconds), time(nanoseconds), boolean",
                 name.escape_debug()
             ),
             FieldError::TooManyFields { field } => {

@@ -30,14 +30,30 @@ pub enum TimeUnit {
     /// Milliseconds since 1970.
     #[default]
     Milliseconds,
+    /// Microseconds since 1970. Moments are kept in milliseconds: what is below is cut off.
+    Microseconds,
+    /// Nanoseconds since 1970. Moments are kept in milliseconds: what is below is cut off.
+    Nanoseconds,
 }
 
 impl TimeUnit {
-    /// Returns the milliseconds in one unit.
-    pub const fn milliseconds(self) -> i64 {
+    /// Converts a whole number of this unit to milliseconds, downwards. None if it overflows.
+    pub const fn milliseconds(self, number: i64) -> Option<i64> {
         match self {
-            TimeUnit::Seconds => 1000,
-            TimeUnit::Milliseconds => 1,
+            TimeUnit::Seconds => number.checked_mul(1000),
+            TimeUnit::Milliseconds => Some(number),
+            TimeUnit::Microseconds => Some(number.div_euclid(1000)),
+            TimeUnit::Nanoseconds => Some(number.div_euclid(1_000_000)),
+        }
+    }
+
+    /// Returns how many of this unit are a second.
+    pub(crate) const fn per_second(self) -> f64 {
+        match self {
+            TimeUnit::Seconds => 1.0,
+            TimeUnit::Milliseconds => 1e3,
+            TimeUnit::Microseconds => 1e6,
+            TimeUnit::Nanoseconds => 1e9,
         }
     }
 
@@ -45,6 +61,8 @@ impl TimeUnit {
         match self {
             TimeUnit::Seconds => "seconds",
             TimeUnit::Milliseconds => "milliseconds",
+            TimeUnit::Microseconds => "microseconds",
+            TimeUnit::Nanoseconds => "nanoseconds",
         }
     }
 }
@@ -66,7 +84,9 @@ const _: () = {
     }
 };
 
-pub(crate) const UNITS: [TimeUnit; 2] = [TimeUnit::Seconds, TimeUnit::Milliseconds];
+/// The units by their number in files: one past their place here. New ones come last.
+pub(crate) const UNITS: [TimeUnit; 4] =
+    [TimeUnit::Seconds, TimeUnit::Milliseconds, TimeUnit::Microseconds, TimeUnit::Nanoseconds];
 
 fn number_in<T: PartialEq>(all: &[T], one: &T) -> u8 {
     let place = all.iter().position(|other| other == one);
@@ -180,7 +200,7 @@ mod tests {
         {
             assert!(wrong.parse::<FieldKind>().is_err(), "{wrong}");
         }
-        for wrong in [[0, 0], [1, 0], [1, 6], [2, 1], [5, 3], [7, 0]] {
+        for wrong in [[0, 0], [1, 0], [1, 6], [2, 1], [5, 5], [7, 0]] {
             assert_eq!(FieldKind::from_numbers(wrong), None);
         }
     }

@@ -112,6 +112,18 @@ impl Schema {
         Ok(())
     }
 
+    /// Checks that a document may have this value: an unknown field in a dynamic schema takes any.
+    ///
+    /// # Errors
+    /// If the value does not fit its field, or if there can be no such field.
+    pub fn check(&self, name: &str, value: Value<'_>) -> Result<(), FieldError> {
+        match self.field(name, value) {
+            Ok(field) => fitted(field, value).map(drop),
+            Err(error) if is_unknown(&error) && self.dynamic => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Appends the values to `out`, [encoded], in the order given.
     ///
     /// # Errors
@@ -125,14 +137,7 @@ impl Schema {
         let mut count = 0;
         for (name, value) in values {
             let field = self.field(name, value)?;
-            let fitted = value.fitted(field.kind).ok_or_else(|| misfit(field, value))?;
-            if let FieldValue::Keyword(text) = fitted
-                && text.len() > KEYWORD_BYTES_MAX
-            {
-                let (field, bytes) = (name.to_owned(), text.len());
-                return Err(FieldError::KeywordTooLong { field, bytes });
-            }
-            encoded::put(field.id, fitted, out);
+            encoded::put(field.id, fitted(field, value)?, out);
             count += 1;
         }
         if count > VALUES_MAX {
@@ -172,8 +177,16 @@ fn is_unknown(error: &FieldError) -> bool {
     matches!(error, FieldError::Unknown { .. })
 }
 
-fn misfit(field: &Field, value: Value<'_>) -> FieldError {
-    FieldError::Misfit { field: field.name.clone(), kind: field.kind, value: shown(value) }
+/// Returns the value as one of the field's kind.
+fn fitted<'a>(field: &Field, value: Value<'a>) -> Result<FieldValue<'a>, FieldError> {
+    let name = || field.name.clone();
+    match value.fitted(field.kind) {
+        Some(FieldValue::Keyword(text)) if text.len() > KEYWORD_BYTES_MAX => {
+            Err(FieldError::KeywordTooLong { field: name(), bytes: text.len() })
+        }
+        Some(fitted) => Ok(fitted),
+        None => Err(FieldError::Misfit { field: name(), kind: field.kind, value: shown(value) }),
+    }
 }
 
 impl FieldValue<'_> {

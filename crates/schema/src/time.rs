@@ -1,4 +1,4 @@
-//! Moments: milliseconds since 1970, and RFC 3339.
+//! Moments: milliseconds since 1970, and ISO 8601 in the forms that people write.
 //!
 //! Days are counted in eras of 400 years that begin with March, so that a leap day is the last of
 //! its year.
@@ -7,51 +7,80 @@ use std::ops::RangeInclusive;
 
 /// Milliseconds in a day.
 pub(crate) const DAY_MS: i64 = 86_400_000;
+const MINUTE_MS: i64 = 60_000;
 /// Days in 400 years.
 const ERA_DAYS: i64 = 146_097;
 /// Days from the first of March of the year 0 to 1970.
 const EPOCH_DAYS: i64 = 719_468;
 
-/// Parses a moment in RFC 3339: `2026-11-22T19:00:30.250+01:00`. Returns milliseconds since 1970;
-/// none if it is not valid.
+/// Parses a moment in ISO 8601. Returns milliseconds since 1970; none if it is not valid.
+///
+/// | text | moment |
+/// |---|---|
+/// | `2026-11-22T19:00:30.250+01:00` | RFC 3339; the `T` may be a blank |
+/// | `2026-11-22T19:00:30+0100`, `…+01`, `…Z` | the same zone, UTC |
+/// | `2026-11-22 19:00:30,25`, `2026-11-22T19:00` | without a zone: UTC |
+/// | `2026-11-22` | the beginning of the day in UTC |
 ///
 /// Digits below a millisecond are cut off. A leap second is the second after it.
 pub fn parse_time(text: &str) -> Option<i64> {
-    let mut rest = text.as_bytes();
-    let days = days(&mut rest)?;
-    expect(&mut rest, b"Tt ")?;
-    let hour = digits(&mut rest, 2)?;
-    expect(&mut rest, b":")?;
-    let minute = digits(&mut rest, 2)?;
-    expect(&mut rest, b":")?;
-    let second = digits(&mut rest, 2)?;
-    let fraction_ms = fraction_ms(&mut rest)?;
-    let offset_minutes = offset_minutes(&mut rest)?;
-    let is_time = hour < 24 && minute < 60 && second <= 60;
-    if !is_time || !rest.is_empty() {
-        return None;
-    }
-    let seconds = (hour * 60 + minute - offset_minutes) * 60 + second;
-    Some(days * DAY_MS + seconds * 1000 + fraction_ms)
+    moments(text).map(|moments| *moments.start())
 }
 
-/// Parses a day in UTC, `2026-11-22`, with nothing after it. Returns its moments in milliseconds
-/// since 1970.
-pub(crate) fn parse_day(text: &str) -> Option<RangeInclusive<i64>> {
+/// Parses a moment like [`parse_time`], or a month, `2026-11`. Returns all its milliseconds: those
+/// of the month, the day or the minute, if the text says no more; otherwise one.
+pub(crate) fn moments(text: &str) -> Option<RangeInclusive<i64>> {
     let mut rest = text.as_bytes();
     let first = days(&mut rest)? * DAY_MS;
-    rest.is_empty().then_some(first..=first + DAY_MS - 1)
+    if rest.is_empty() {
+        return Some(first..=first + DAY_MS - 1);
+    }
+    expect(&mut rest, b"Tt ")?;
+    let minute = clock_minutes(&mut rest)?;
+    let second = if rest.first() == Some(&b':') { Some(second_ms(&mut rest)?) } else { None };
+    let minute = minute - offset_minutes(&mut rest)?;
+    let start = first + minute * MINUTE_MS + second.unwrap_or(0);
+    let last = if second.is_some() { start } else { start + MINUTE_MS - 1 };
+    rest.is_empty().then_some(start..=last)
+}
+
+/// Parses a month in UTC, `2026-11`. Returns its milliseconds.
+pub(crate) fn parse_month(text: &str) -> Option<RangeInclusive<i64>> {
+    let mut rest = text.as_bytes();
+    let (year, month) = year_and_month(&mut rest)?;
+    let first = days_of(year, month, 1) * DAY_MS;
+    rest.is_empty().then(|| first..=first + days_in(year, month) * DAY_MS - 1)
 }
 
 /// Removes a date from the front. Returns the days from 1970 to it.
 fn days(rest: &mut &[u8]) -> Option<i64> {
+    let (year, month) = year_and_month(rest)?;
+    expect(rest, b"-")?;
+    let day = digits(rest, 2)?;
+    (1..=days_in(year, month)).contains(&day).then(|| days_of(year, month, day))
+}
+
+/// Removes a year and a month from the front.
+fn year_and_month(rest: &mut &[u8]) -> Option<(i64, i64)> {
     let year = digits(rest, 4)?;
     expect(rest, b"-")?;
     let month = digits(rest, 2)?;
-    expect(rest, b"-")?;
-    let day = digits(rest, 2)?;
-    let is_date = (1..=12).contains(&month) && (1..=days_in(year, month)).contains(&day);
-    is_date.then(|| days_of(year, month, day))
+    (1..=12).contains(&month).then_some((year, month))
+}
+
+/// Removes hour and minute from the front. Returns the minutes of the day.
+fn clock_minutes(rest: &mut &[u8]) -> Option<i64> {
+    let hour = digits(rest, 2)?;
+    expect(rest, b":")?;
+    let minute = digits(rest, 2)?;
+    (hour < 24 && minute < 60).then_some(hour * 60 + minute)
+}
+
+/// Removes a second behind a colon, with its fraction if any. Returns milliseconds.
+fn second_ms(rest: &mut &[u8]) -> Option<i64> {
+    expect(rest, b":")?;
+    let second = digits(rest, 2).filter(|second| *second <= 60)?;
+    Some(second * 1000 + fraction_ms(rest)?)
 }
 
 fn expect(rest: &mut &[u8], any_of: &[u8]) -> Option<u8> {
@@ -67,7 +96,8 @@ fn digits(rest: &mut &[u8], count: usize) -> Option<i64> {
 }
 
 fn fraction_ms(rest: &mut &[u8]) -> Option<i64> {
-    let Some(fraction) = rest.strip_prefix(b".") else { return Some(0) };
+    let point = rest.strip_prefix(b".").or_else(|| rest.strip_prefix(b","));
+    let Some(fraction) = point else { return Some(0) };
     let count = fraction.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let (fraction, others) = fraction.split_at(count);
     *rest = others;
@@ -75,16 +105,25 @@ fn fraction_ms(rest: &mut &[u8]) -> Option<i64> {
     (count > 0).then(|| digit(0) * 100 + digit(1) * 10 + digit(2))
 }
 
+/// Removes a zone from the front. Without one it is UTC.
 fn offset_minutes(rest: &mut &[u8]) -> Option<i64> {
+    if rest.is_empty() {
+        return Some(0);
+    }
     let sign = match expect(rest, b"Zz+-")? {
         b'+' => 1,
         b'-' => -1,
         _ => return Some(0),
     };
     let hours = digits(rest, 2)?;
-    expect(rest, b":")?;
-    let minutes = digits(rest, 2)?;
+    let minutes = if rest.is_empty() { 0 } else { digits(after_colon(rest), 2)? };
     (hours < 24 && minutes < 60).then_some(sign * (hours * 60 + minutes))
+}
+
+/// Removes a colon from the front, if there is one.
+fn after_colon<'r, 'a>(rest: &'r mut &'a [u8]) -> &'r mut &'a [u8] {
+    *rest = rest.strip_prefix(b":").unwrap_or(rest);
+    rest
 }
 
 fn days_in(year: i64, month: i64) -> i64 {
@@ -147,14 +186,26 @@ mod tests {
             ("9999-12-31T23:59:59.999Z", 253_402_300_799_999),
             ("2016-12-31T23:59:60Z", 1_483_228_800_000),
             ("2016-12-31 23:30:00-00:45", 1_483_229_700_000),
+            ("2026-11-22T19:00:30.25+0100", 1_795_370_430_250),
+            ("2026-11-22T19:00:30,25+01", 1_795_370_430_250),
+            ("2026-11-22T18:00:30.25", 1_795_370_430_250),
+            ("2026-11-22 18:00:30.250999999", 1_795_370_430_250),
+            ("2026-11-22T19:00Z", 1_795_374_000_000),
+            ("2026-11-22T19:00", 1_795_374_000_000),
+            ("2026-11-22 20:00+0100", 1_795_374_000_000),
+            ("2026-11-22", 1_795_305_600_000),
         ] {
             assert_eq!(parse_time(text), Some(time), "{text}");
         }
         for wrong in [
             "",
-            "2026-11-22",
-            "2026-11-22T19:00:30",
-            "2026-11-22T19:00Z",
+            "2026",
+            "2026-11",
+            "2026-11-22T",
+            "2026-11-22T19",
+            "2026-11-22T19:00:",
+            "2026-11-22 19:00:30 +01:00",
+            "2026-11-22Z",
             "2026-13-22T19:00:00Z",
             "2025-02-29T19:00:00Z",
             "2026-11-31T19:00:00Z",
@@ -164,6 +215,9 @@ mod tests {
             "2026-11-22T19:00:00.Z",
             "2026-11-22T19:00:00+1:00",
             "2026-11-22T19:00:00+24:00",
+            "2026-11-22T19:00:00+010",
+            "2026-11-22T19:00:00+01:",
+            "2026-11-22T19:00:00+01000",
             "2026-11-22T19:00:00Z ",
             "+026-11-22T19:00:00Z",
         ] {

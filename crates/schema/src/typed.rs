@@ -3,7 +3,7 @@
 //! | kind | values |
 //! |---|---|
 //! | integer, float | `17`, `-2.5`, `1e6` |
-//! | time | RFC 3339; number in the field's unit; date (its day in UTC); `now`, `now-1d+30m` |
+//! | time | ISO 8601; number in the field's unit; minute, day or month (all of it, in UTC); `now`, `now-1d+30m` |
 //! | boolean | `true`, `false` |
 //!
 //! Values are in their [sortable](ValueKind::sortable) form, so that they compare without their
@@ -15,10 +15,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use spirit_index::ground::ValueKind;
 
 use crate::kind::FieldKind;
-use crate::time::{DAY_MS, parse_day, parse_time};
+use crate::time::{DAY_MS, parse_month};
 use crate::value::{FieldValue, Value};
 
-/// Parses the values of a field that a text means: one, or the moments of a day. None if it is no
+/// Parses the values of a field that a text means: one, or the moments of a minute, a day or a
+/// month. None if it is no
 /// value of this kind.
 pub fn typed(kind: FieldKind, text: &str) -> Option<RangeInclusive<u64>> {
     let (first, last) = match kind {
@@ -64,15 +65,12 @@ fn bits(value: FieldValue<'_>) -> u64 {
 
 fn moments(kind: FieldKind, text: &str) -> Option<(u64, u64)> {
     let moment = |time| bits(FieldValue::Time(time));
-    if let Some(day) = parse_day(text) {
-        return Some((moment(*day.start()), moment(*day.end())));
+    if let Some(moments) = crate::time::moments(text).or_else(|| parse_month(text)) {
+        return Some((moment(*moments.start()), moment(*moments.end())));
     }
     if let Some(shifts) = text.strip_prefix("now") {
         let time = moment(shifted(now(), shifts)?);
         return Some((time, time));
-    }
-    if let Some(time) = parse_time(text) {
-        return one(Value::Time(time), kind);
     }
     let whole = text.parse().map(Value::Integer).ok();
     one(whole.or_else(|| text.parse().map(Value::Float).ok())?, kind)
@@ -142,6 +140,9 @@ mod tests {
             (seconds, "-1.5", one(time(-1500))),
             (seconds, "2026-11-22T00:00:01Z", one(time(day + 1000))),
             (seconds, "2026-11-22", time(day)..=time(day + DAY_MS - 1)),
+            (seconds, "2026-11-22 00:01", time(day + 60_000)..=time(day + 119_999)),
+            (seconds, "2026-11-22T01:00:00+0100", one(time(day))),
+            (seconds, "2026-11", time(day - 21 * DAY_MS)..=time(day + 9 * DAY_MS - 1)),
         ] {
             assert_eq!(typed(kind, text), Some(expected), "{text} as {kind}");
         }
@@ -153,7 +154,6 @@ mod tests {
             (Float, "x"),
             (Boolean, "yes"),
             (seconds, "2026-02-30"),
-            (seconds, "2026-11-22T19:00:00"),
             (seconds, "9223372036854775807"),
             (seconds, "now-"),
             (seconds, "now-1"),

@@ -9,7 +9,7 @@ use crate::time::{format_time, parse_time};
 /// writes moments in RFC 3339.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Text. In a field of moments, a moment in RFC 3339.
+    /// Text. In a field of moments, a moment in ISO 8601 ([`parse_time`]).
     Text(&'a str),
     /// An integer. In a field of moments, a moment in the field's unit.
     Integer(i64),
@@ -158,10 +158,10 @@ impl<'a> Value<'a> {
             (FieldKind::Time(_), Value::Time(time)) => FieldValue::Time(time),
             (FieldKind::Time(_), Value::Text(text)) => FieldValue::Time(parse_time(text)?),
             (FieldKind::Time(unit), Value::Integer(number)) => {
-                FieldValue::Time(number.checked_mul(unit.milliseconds())?)
+                FieldValue::Time(unit.milliseconds(number)?)
             }
             (FieldKind::Time(unit), Value::Float(number)) => {
-                FieldValue::Time(whole(number * unit.milliseconds() as f64)?)
+                FieldValue::Time(below(number * 1000.0 / unit.per_second())?)
             }
             (FieldKind::Boolean, Value::Boolean(yes)) => FieldValue::Boolean(yes),
             _ => return None,
@@ -169,11 +169,14 @@ impl<'a> Value<'a> {
     }
 }
 
-/// Rounds to the nearest integer; none if it does not fit in 64 bits.
-fn whole(number: f64) -> Option<i64> {
+/// Rounds downwards, as digits of a text below a millisecond are cut off; none if it does not fit
+/// in 64 bits. A number that is less than a thousandth below an integer is that integer: 1.001
+/// seconds are 1000.9999999999999 milliseconds.
+fn below(number: f64) -> Option<i64> {
     const END: f64 = 9_223_372_036_854_775_808.0;
-    let rounded = number.round();
-    (-END..END).contains(&rounded).then_some(rounded as i64)
+    let nearest = number.round();
+    let whole = if (nearest - number).abs() < 1e-3 { nearest } else { number.floor() };
+    (-END..END).contains(&whole).then_some(whole as i64)
 }
 
 #[cfg(test)]
@@ -194,7 +197,18 @@ mod tests {
             (Float, Value::Float(2.5), FieldValue::Float(2.5)),
             (Time(TimeUnit::Milliseconds), Value::Integer(7), FieldValue::Time(7)),
             (seconds, Value::Integer(-7), FieldValue::Time(-7000)),
-            (seconds, Value::Float(1.2345), FieldValue::Time(1235)),
+            (seconds, Value::Float(1.2345), FieldValue::Time(1234)),
+            (seconds, Value::Float(1.001), FieldValue::Time(1001)),
+            (seconds, Value::Float(1709251199.9999), FieldValue::Time(1709251199999)),
+            (seconds, Value::Float(-0.0005), FieldValue::Time(-1)),
+            (
+                Time(TimeUnit::Milliseconds),
+                Value::Float(1709251199999.9),
+                FieldValue::Time(1709251199999),
+            ),
+            (Time(TimeUnit::Microseconds), Value::Integer(1_234_567), FieldValue::Time(1234)),
+            (Time(TimeUnit::Nanoseconds), Value::Integer(-1), FieldValue::Time(-1)),
+            (Time(TimeUnit::Nanoseconds), Value::Float(1.5e9), FieldValue::Time(1500)),
             (seconds, Value::Time(7), FieldValue::Time(7)),
             (seconds, Value::Text("1970-01-01T00:00:01Z"), FieldValue::Time(1000)),
             (Boolean, Value::Boolean(true), FieldValue::Boolean(true)),
@@ -228,7 +242,9 @@ mod tests {
         assert_eq!(kind(17.0.into()), "float");
         assert_eq!(kind(true.into()), "boolean");
         assert_eq!(kind("2026-11-22T19:00:00+01:00".into()), "time(milliseconds)");
-        assert_eq!(kind("2026-11-22".into()), "text(english)");
+        assert_eq!(kind("2026-11-22".into()), "time(milliseconds)");
+        assert_eq!(kind("2026-11-22 19:00:00".into()), "time(milliseconds)");
+        assert_eq!(kind("2026-11".into()), "text(english)");
         assert_eq!(kind("17".into()), "text(english)");
     }
 }

@@ -146,6 +146,11 @@ impl Index {
         self.engine()?.add(&document.into())
     }
 
+    /// Returns the number that the next document gets if it has no key and no other is added before.
+    pub fn next_number(&self) -> Result<u64, WriteError> {
+        self.engine()?.next_number()
+    }
+
     /// Adds a document with key `key`. It replaces the document that has this key, in one visible
     /// step.
     ///

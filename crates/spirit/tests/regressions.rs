@@ -85,6 +85,7 @@ fn an_automatic_key_replaces_no_document() {
             index.put(&id.to_string(), "row").unwrap();
         }
         // One at a time, as a stream and as a group; some rows of the table come late.
+        assert_eq!(index.next_number().unwrap(), 7);
         assert_eq!(index.add("line").unwrap(), 7, "six rows have come, and 6 is a row's");
         let document = |_| Document::new().text("line");
         index.add_all((0..300).map(document)).unwrap();

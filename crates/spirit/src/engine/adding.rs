@@ -48,6 +48,16 @@ impl Engine {
         result.map(|()| number)
     }
 
+    /// Returns the number that the next document without a key gets.
+    pub(crate) fn next_number(&self) -> Result<u64, WriteError> {
+        let _admission = self.admission();
+        let mut number = self.numbers.documents.load(Relaxed);
+        while self.executors[self.executor_of(number)].role()?.has_number(number) {
+            number += 1;
+        }
+        Ok(number)
+    }
+
     /// Adds documents in order. With one executor they are committed in batches, so that their
     /// cache misses overlap.
     pub(crate) fn add_all<'d>(

@@ -64,7 +64,7 @@ pub(crate) fn values(
             }
             (FieldKind::Float, oracle::Value::Float(n)) => bits(ValueKind::Float, n.to_bits()),
             (FieldKind::Time(unit), oracle::Value::Integer(n)) => {
-                bits(ValueKind::Time, (n * unit.milliseconds()).cast_unsigned())
+                bits(ValueKind::Time, unit.milliseconds(*n).unwrap().cast_unsigned())
             }
             (FieldKind::Time(_), oracle::Value::Time(t)) => {
                 bits(ValueKind::Time, t.cast_unsigned())
@@ -134,7 +134,7 @@ pub(crate) fn stored(schema: &Schema, name: &str, given: &oracle::Value) -> Stor
     match (schema.by_name(name).unwrap().kind, given) {
         (FieldKind::Float, oracle::Value::Integer(n)) => StoredValue::Float(*n as f64),
         (FieldKind::Time(unit), oracle::Value::Integer(n)) => {
-            StoredValue::Time(n * unit.milliseconds())
+            StoredValue::Time(unit.milliseconds(*n).unwrap())
         }
         (_, oracle::Value::Text(text) | oracle::Value::Words(text)) => {
             StoredValue::Text(text.clone())
