@@ -26,6 +26,8 @@ pub(crate) struct Model {
     pub(crate) documents: Vec<Document>,
     /// Documents ever accepted.
     pub(crate) accepted: u64,
+    /// The number of the next document, unless that is another document's key.
+    pub(crate) number: u64,
     /// The next sequence number.
     pub(crate) sequence: u64,
     /// The offset of the last group.
@@ -34,7 +36,14 @@ pub(crate) struct Model {
 
 impl Model {
     pub(crate) fn new(executors: usize) -> Model {
-        Model { executors, documents: Vec::new(), accepted: 0, sequence: 0, offset: None }
+        Model {
+            executors,
+            documents: Vec::new(),
+            accepted: 0,
+            number: 0,
+            sequence: 0,
+            offset: None,
+        }
     }
 
     /// Does the first `parts` parts of an operation.
@@ -58,17 +67,18 @@ impl Model {
     /// The documents of each executor behind those of the one before; those of the first are the last, and if there are none a
     /// row without a document takes a number.
     fn add_group(&mut self, operation: &Operation, offset: u64) {
-        let numbers = self.accepted..;
-        let documents = operation.documents().into_iter().zip(numbers);
-        let mut documents: Vec<(String, &str, u64)> = documents
-            .map(|((key, text, fields), n)| {
-                (key.map_or(n.to_string(), str::to_owned), text, fields)
-            })
-            .collect();
+        let (mut numbered, mut documents) = (self.clone(), Vec::new());
+        for (key, text, fields) in operation.documents() {
+            let key = numbered.add(key, text, fields);
+            documents.push((key, text, fields));
+        }
         let first_last = self.executors - 1;
         documents.sort_by_key(|(key, ..)| (self.executor_of(key) + first_last) % self.executors);
         let is_marked = documents.iter().all(|(key, ..)| self.executor_of(key) > 0);
-        documents.iter().for_each(|(key, text, fields)| self.add(Some(key), text, *fields));
+        for (key, text, fields) in &documents {
+            self.add(Some(key), text, *fields);
+        }
+        self.number = numbered.number;
         self.sequence += u64::from(is_marked);
         self.offset = Some(offset);
     }
@@ -87,15 +97,24 @@ impl Model {
         format!("{documents:?}, {} accepted, offset {:?}", self.accepted, self.offset)
     }
 
-    fn add(&mut self, key: Option<&str>, text: &str, fields: u64) {
-        let key = key.map_or_else(|| self.accepted.to_string(), str::to_owned);
+    /// Adds a document, and returns its key.
+    fn add(&mut self, key: Option<&str>, text: &str, fields: u64) -> String {
+        let is_taken = |key: String| self.documents.iter().any(|document| document.key == key);
+        let mut number = self.number;
+        while key.is_none() && is_taken(number.to_string()) {
+            number += 1;
+        }
+        let key = key.map_or_else(|| number.to_string(), str::to_owned);
         self.delete(&key);
         let words = text.split_whitespace().map(str::to_owned).collect();
         let (sequence, executor, text) = (self.sequence, self.executor_of(&key), text.to_owned());
         let fields = fields_of(fields);
+        let added = key.clone();
         self.documents.push(Document { sequence, key, words, text, fields, executor });
         self.sequence += 1;
         self.accepted += 1;
+        self.number = number + 1;
+        added
     }
 
     fn delete(&mut self, key: &str) {
