@@ -7,7 +7,7 @@ use spirit_query::TEXT;
 
 use crate::{Document, Value};
 
-/// The values that a document has in a field, each of its words on its own. An empty keyword does not count.
+/// The values that a document has in a field, each of its words on its own.
 pub(crate) fn values<'d>(
     document: &'d Document,
     field: &'d str,
@@ -17,7 +17,6 @@ pub(crate) fn values<'d>(
         Value::Words(words) => {
             words.split_whitespace().map(|word| Value::Text(word.to_owned())).collect()
         }
-        Value::Text(text) if text.is_empty() => Vec::new(),
         value => vec![value.clone()],
     })
 }
@@ -30,7 +29,7 @@ pub(crate) fn terms<'d>(document: &'d Document, field: &str) -> Vec<Vec<&'d str>
     let of_field = document.fields.iter().filter(|(name, _)| name == field);
     let of_value = |value: &'d Value| match value {
         Value::Words(words) => words.split_whitespace().collect(),
-        Value::Text(text) if !text.is_empty() => vec![text.as_str()],
+        Value::Text(text) => vec![text.as_str()],
         _ => Vec::new(),
     };
     of_field.map(|(_, value)| of_value(value)).collect()

@@ -26,7 +26,7 @@ pub enum Value<'a> {
 pub enum FieldValue<'a> {
     /// Text that is cut into terms.
     Text(&'a str),
-    /// Text that is one term; no term if it is empty.
+    /// Text that is one term, which may be empty.
     Keyword(&'a str),
     /// An integer.
     Integer(i64),

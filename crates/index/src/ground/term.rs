@@ -51,10 +51,11 @@ pub struct Term<'a> {
 }
 
 impl<'a> Term<'a> {
-    /// Makes the term `bytes` of `field`. Returns `None` if it is empty or longer than
-    /// [`TERM_BYTES_MAX`].
+    /// Makes the term `bytes` of `field`. Returns `None` if it is longer than [`TERM_BYTES_MAX`]. A
+    /// value may be empty, a word of the text may not: its key would be that of no term.
     pub fn new(field: FieldId, bytes: &'a [u8]) -> Option<Term<'a>> {
-        if bytes.is_empty() || bytes.len() > TERM_BYTES_MAX {
+        let is_none = bytes.is_empty() && field == FieldId::TEXT;
+        if is_none || bytes.len() > TERM_BYTES_MAX {
             return None;
         }
         let mut head = [0; 16];
@@ -129,7 +130,7 @@ impl TermKey {
         if self.is_long() { (self.high & 0xFFFF) as usize } else { (self.high >> 56) as usize }
     }
 
-    /// True if the term has no bytes. Only the key of no term has none.
+    /// True if the term has no bytes: an empty value, or the key of no term.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
@@ -199,7 +200,8 @@ mod tests {
 
     #[test]
     fn keys_tell_terms_apart() {
-        let words: [&[u8]; 6] = [
+        let words: [&[u8]; 7] = [
+            b"",
             b"a",
             b"a\0",
             b"abcdefghijklmn",

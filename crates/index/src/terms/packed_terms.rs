@@ -139,7 +139,8 @@ impl<'a> PackedTerms<'a> {
             let (field, bytes) = cursor.term.parts();
             let is_first = place.is_multiple_of(BLOCK);
             let is_led_to = !is_first || self.prefix(place / BLOCK) == prefix(field, bytes);
-            if !in_order || bytes.is_empty() || !is_led_to {
+            let is_none = bytes.is_empty() && field == FieldId::TEXT;
+            if !in_order || is_none || !is_led_to {
                 return false;
             }
             before = cursor.term;

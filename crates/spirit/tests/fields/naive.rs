@@ -22,7 +22,7 @@ pub(crate) fn terms(schema: &Schema, document: &oracle::Document) -> Vec<(FieldI
                     .unwrap();
                 tokens
             }
-            (FieldKind::Keyword, oracle::Value::Text(text)) if !text.is_empty() => {
+            (FieldKind::Keyword, oracle::Value::Text(text)) => {
                 vec![text.clone().into_bytes()]
             }
             (FieldKind::Boolean, oracle::Value::Boolean(yes)) => vec![yes.to_string().into()],
@@ -53,7 +53,7 @@ pub(crate) fn values(
         let field = schema.by_name(name).unwrap();
         let bits = |kind, bits: u64| (field.id, kind, bits.to_le_bytes().to_vec());
         all.push(match (field.kind, given) {
-            (FieldKind::Keyword, oracle::Value::Text(text)) if !text.is_empty() => {
+            (FieldKind::Keyword, oracle::Value::Text(text)) => {
                 (field.id, ValueKind::Keyword, text.clone().into_bytes())
             }
             (FieldKind::Integer, oracle::Value::Integer(n)) => {

@@ -65,7 +65,7 @@ fn moment(value: &Value) -> Option<i64> {
 
 fn term(value: &Value) -> Option<String> {
     match value {
-        Value::Text(text) if !text.is_empty() => Some(text.clone()),
+        Value::Text(text) => Some(text.clone()),
         Value::Boolean(yes) => Some(yes.to_string()),
         _ => None,
     }
