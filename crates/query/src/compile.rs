@@ -53,7 +53,7 @@ impl Query {
     fn in_fields(clause: &Clause, fields: &Fields<'_>) -> Result<Query, Problem> {
         let mut query = Query::new();
         query.root = query.compile(clause, fields, DEPTH_MAX)?;
-        query.join_repeated();
+        query.settle();
         Ok(query)
     }
 

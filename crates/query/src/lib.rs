@@ -6,6 +6,7 @@
 //! query's matches in a text.
 #![forbid(unsafe_code)]
 
+mod blank_groups;
 mod clause;
 mod collect;
 mod compile;

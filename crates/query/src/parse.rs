@@ -35,6 +35,9 @@
 //! returns the errors as warnings. It is for text that people type.
 
 mod grammar;
+mod marks;
+mod pasted;
+mod pattern;
 mod range;
 mod scan;
 #[cfg(test)]
@@ -49,7 +52,9 @@ use spirit_text::Tokenizer;
 
 use crate::problem::Problem;
 use crate::query::{Query, TooLarge};
+use crate::words::LONGER_BYTES;
 use grammar::Parse;
+pub(crate) use marks::is_mark;
 
 /// The meaning of two neighbouring words without an operator.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -125,7 +130,8 @@ impl Parser {
         for field in schema.fields() {
             let FieldKind::Text(analyzer) = field.kind else { continue };
             if !self.tokenizers.iter().any(|known| known.analyzer() == analyzer) {
-                self.tokenizers.push(Tokenizer::new(analyzer, self.text_bytes_max));
+                let bytes_max = self.text_bytes_max + LONGER_BYTES;
+                self.tokenizers.push(Tokenizer::new(analyzer, bytes_max));
             }
         }
         self.schema = schema;
@@ -141,7 +147,7 @@ impl Parser {
         let mut run = Parse::new(self, text, query, None);
         let parsed = run.fits().and_then(|()| run.query());
         let offset = run.at;
-        query.join_repeated();
+        query.settle();
         parsed.map_err(|problem| {
             query.clear();
             ParseError::new(text, offset, problem)
@@ -154,13 +160,14 @@ impl Parser {
         let mut warnings = Vec::new();
         let mut run = Parse::new(self, text, query, Some(&mut warnings));
         let parsed = run.fits().and_then(|()| run.query());
+        run.or_verbatim();
         let offset = run.at;
         if let Err(problem) = parsed {
             // A query that is too large keeps its clauses so far. A text that is too long has none.
             warnings.truncate(WARNINGS_MAX - 1);
             warnings.push(ParseError::new(text, offset, problem));
         }
-        query.join_repeated();
+        query.settle();
         warnings
     }
 

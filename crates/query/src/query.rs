@@ -307,7 +307,7 @@ impl Query {
             query.link(&mut list, node, occur);
         }
         query.root = query.group(list)?;
-        query.join_repeated();
+        query.settle();
         Ok(query)
     }
 

@@ -27,6 +27,11 @@ impl Target {
         !matches!(self.kind, FieldKind::Text(analyzer) if analyzer != Analyzer::Keyword)
     }
 
+    /// True if this analyzer cuts its values.
+    pub(crate) fn is_cut_by(self, analyzer: Analyzer) -> bool {
+        self.kind == FieldKind::Text(analyzer)
+    }
+
     /// True if words can be searched for in it: its values are terms, or are cut into terms.
     pub(crate) fn has_words(self) -> bool {
         matches!(self.kind, FieldKind::Text(_) | FieldKind::Keyword)

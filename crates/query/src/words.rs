@@ -40,12 +40,23 @@ impl Query {
         tokenizers: &mut [Tokenizer],
         word: &mut String,
     ) -> Result<NodeId, TooLarge> {
-        let (words, last) = if field.is_verbatim() { ("", text) } else { split_last(text) };
+        let (words, mut last) = if field.is_verbatim() { ("", text) } else { split_last(text) };
         if last.is_empty() {
             return self.push(Node::leaf(Kind::Blank));
         }
         let (mut list, mut place) = (Siblings::default(), 0);
         self.cut_words(field, words, tokenizers, &mut list, &mut place)?;
+        if !field.is_verbatim()
+            && let Some(tokenizer) = tokenizers.iter_mut().find(|t| field.is_cut_by(t.analyzer()))
+        {
+            // Of a word that is cut, such as `wi-f`, only the last piece is a prefix.
+            let (head, piece) = last.split_at(last_piece(tokenizer, last));
+            self.cut(field, head, tokenizers, &mut list, &mut place)?;
+            last = piece;
+        }
+        if last.is_empty() {
+            return self.phrase(list, 0);
+        }
         push_normalized(field, last, word);
         self.phrase_prefix(list, place, field.id, word.as_bytes())
     }
@@ -144,7 +155,7 @@ impl Query {
         let mut word = String::new();
         match field.kind {
             FieldKind::Text(analyzer) => {
-                let mut tokenizer = [Tokenizer::new(analyzer, text.len())];
+                let mut tokenizer = [Tokenizer::new(analyzer, text.len() + LONGER_BYTES)];
                 Ok(self.phrase_prefix_of(field, text, &mut tokenizer, &mut word)?)
             }
             FieldKind::Keyword => Ok(self.phrase_prefix_of(field, text, &mut [], &mut word)?),
@@ -177,6 +188,25 @@ fn split_last(text: &str) -> (&str, &str) {
         text = before.trim_end();
     }
     text.rsplit_once(char::is_whitespace).unwrap_or(("", text))
+}
+
+/// Bytes that [`last_piece`] adds to a text for its tokenizer.
+pub(crate) const LONGER_BYTES: usize = 3 * char::MAX.len_utf8();
+
+/// Returns where the last piece of a text begins that more letters would make longer: the end of the
+/// text if it ends with punctuation.
+pub(crate) fn last_piece(tokenizer: &mut Tokenizer, text: &str) -> usize {
+    let Some(last) = text.chars().next_back() else { return 0 };
+    // More of the last letter leaves its piece whole, and makes a stop word none.
+    let longer: String = text.chars().chain([last; 3]).collect();
+    let mut begins = text.len();
+    let cut = tokenizer.for_each_span(&longer, |_, span| {
+        if span.end == longer.len() {
+            begins = span.start.min(text.len());
+        }
+    });
+    // A text too long for the tokenizer is refused where it is cut.
+    if cut.is_ok() { begins } else { 0 }
 }
 
 #[cfg(test)]

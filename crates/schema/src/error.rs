@@ -112,8 +112,8 @@ impl fmt::Display for FieldError {
             ),
             FieldError::Name { field } => write!(
                 f,
-                "no field can be called {field:?}: a name has letters, digits and _ - . @, begins with a letter or @, and has \
-                 at most {NAME_BYTES_MAX} bytes"
+                "no field can be called {field:?}: a name has 1 to {NAME_BYTES_MAX} bytes, and no \
+                 control characters"
             ),
             FieldError::Reserved { field } => {
                 write!(

@@ -1,5 +1,6 @@
 //! The grammar of queries: operators, signs, parentheses.
 
+use super::marks::is_quote;
 use super::{Operator, ParseError, Parser, WARNINGS_MAX};
 use crate::problem::Problem;
 use crate::query::{DEPTH_MAX, Kind, NONE, Node, NodeId, Occur, Query, Siblings, TooLarge};
@@ -175,7 +176,11 @@ impl<'a> Parse<'a> {
     fn clause(&mut self) -> Parsed<Option<(NodeId, Option<Occur>)>> {
         let sign = if self.take_sign('+') {
             Some(Occur::Must)
-        } else if self.take_sign('-') || self.take_sign('!') || self.take_word("NOT") {
+        } else if self.take_sign('-')
+            || self.take_sign('!')
+            || self.take_dash()
+            || self.take_word("NOT")
+        {
             Some(Occur::Not)
         } else {
             None
@@ -204,7 +209,7 @@ impl<'a> Parse<'a> {
                 self.take(sign);
             }
             Some('(') => return self.parenthesis().map(Some),
-            Some('"') => return self.phrase(self.field).map(Some),
+            Some(c) if is_quote(c) => return self.phrase_or_field().map(Some),
             Some(_) => return self.word().map(Some),
         }
         Ok(None)

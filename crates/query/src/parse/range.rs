@@ -1,7 +1,8 @@
 //! Ranges and sets of values: `[a TO b]`, `{a TO *]`, `>=a`, `IN [a b]`.
 
 use super::grammar::{Parse, Parsed};
-use super::value::{split_boost, unescaped};
+use super::marks::unescaped;
+use super::value::split_boost;
 use crate::pattern::Edge;
 use crate::problem::Problem;
 use crate::query::{Kind, NodeId, Occur, Siblings};
@@ -77,7 +78,7 @@ impl Parse<'_> {
     /// Parses the value after `>`, `>=`, `<` or `<=`.
     fn one_sided(&mut self, field: Target, is_from: bool, edge: Edge) -> Parsed<NodeId> {
         self.parser.word.clear();
-        if self.rest().starts_with('"') {
+        if self.at_quote() {
             self.end(field)?;
         } else {
             let start = self.at;
@@ -120,8 +121,8 @@ impl Parse<'_> {
     /// open.
     fn end(&mut self, field: Target) -> Parsed<bool> {
         let start = self.at;
-        if self.rest().starts_with('"') {
-            let inside = self.quoted()?;
+        if self.at_quote() {
+            let inside = unescaped(self.quoted()?);
             return self.take_end(field, start, &inside).map(|()| true);
         }
         let raw = self.take_in_brackets();
@@ -174,11 +175,8 @@ impl Parse<'_> {
 
     fn member(&mut self, field: Target, words: &mut Siblings) -> Parsed<()> {
         let start = self.at;
-        let text = if self.rest().starts_with('"') {
-            self.quoted()?
-        } else {
-            unescaped(self.take_in_brackets())
-        };
+        let quoted = self.at_quote();
+        let text = unescaped(if quoted { self.quoted()? } else { self.take_in_brackets() });
         self.check_value(field, start, &text)?;
         if field.has_words() {
             let (mut list, mut place) = (Siblings::default(), 0);

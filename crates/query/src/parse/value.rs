@@ -6,10 +6,10 @@ use spirit_schema::TEXT;
 
 use super::Parser;
 use super::grammar::{Parse, Parsed};
-use super::scan::{begins_range, ends_escaped, ends_word, is_name, last_mark};
-use crate::fuzzy::Fuzzy;
-use crate::limits::DISTANCE_MAX;
-use crate::pattern::PatternKind;
+use super::marks::{
+    before_colon, begins_number, begins_range, ends_escaped, has_wildcard, is_name, is_quote,
+    last_mark, unescaped,
+};
 use crate::problem::Problem;
 use crate::query::{Kind, Node, NodeId, Siblings};
 use crate::target::Target;
@@ -30,19 +30,42 @@ enum Named {
 }
 
 impl<'a> Parse<'a> {
-    /// Parses the phrase that begins here.
-    pub(super) fn phrase(&mut self, field: Target) -> Parsed<NodeId> {
+    /// Parses the phrase that begins here, or the value of the field whose name is quoted here.
+    pub(super) fn phrase_or_field(&mut self) -> Parsed<NodeId> {
         let start = self.at;
-        let inside = self.quoted()?;
+        if let Some((name, behind)) = self.quoted_name()
+            && let Some(named) = self.known_field(&unescaped(name), start)?
+        {
+            return self.in_named(named, behind);
+        }
+        self.phrase(self.field)
+    }
+
+    /// Returns the text in quotation marks that begins here, if a colon and a value follow it.
+    fn quoted_name(&self) -> Option<(&'a str, usize)> {
+        let mark = self.rest().chars().next()?;
+        let start = self.at + mark.len_utf8();
+        let (end, mark) = self.closing_quote(mark, start)?;
+        let behind = self.text[end + mark.len_utf8()..].strip_prefix(':')?;
+        let has_value = behind.starts_with(|c: char| !c.is_whitespace() && c != ')');
+        has_value.then(|| (&self.text[start..end], self.text.len() - behind.len()))
+    }
+
+    /// Parses the phrase that begins here, in a field.
+    fn phrase(&mut self, field: Target) -> Parsed<NodeId> {
+        let start = self.at;
+        let raw = self.quoted()?;
         if !field.has_words() {
-            let node = self.exact(field, start, &inside)?;
+            let node = self.exact(field, start, &unescaped(raw))?;
             let at = self.at;
             if self.take_star() {
                 self.complain(at, Problem::NoWords { kind: field.kind })?;
             }
             return self.boosted(node);
         }
-        let node = match self.nearness()? {
+        let (raw, has_star) = if field.is_verbatim() { (raw, false) } else { self.starred(raw)? };
+        let inside = unescaped(raw);
+        let node = match self.nearness(has_star)? {
             Nearness::Slop(slop) => self.phrase_of(field, &inside, slop)?,
             Nearness::Prefix => self.phrase_prefix_of(field, &inside)?,
         };
@@ -50,8 +73,8 @@ impl<'a> Parse<'a> {
     }
 
     /// Parses the suffix of a phrase.
-    fn nearness(&mut self) -> Parsed<Nearness> {
-        let starred = self.take_star();
+    fn nearness(&mut self, has_star: bool) -> Parsed<Nearness> {
+        let starred = self.take_star() || has_star;
         let at = self.at;
         let slop = self.take_number('~')?;
         if !starred && !self.take_star() {
@@ -67,27 +90,24 @@ impl<'a> Parse<'a> {
         Ok(self.query.phrase_of(field, text, slop, &mut self.parser.tokenizers)?)
     }
 
-    fn phrase_prefix_of(&mut self, field: Target, text: &str) -> Parsed<NodeId> {
+    pub(super) fn phrase_prefix_of(&mut self, field: Target, text: &str) -> Parsed<NodeId> {
         let Parser { tokenizers, word, .. } = &mut *self.parser;
         word.clear();
         Ok(self.query.phrase_prefix_of(field, text, tokenizers, word)?)
     }
 
-    /// Takes the text between quotation marks.
-    pub(super) fn quoted(&mut self) -> Parsed<Cow<'a, str>> {
-        let (start, text) = (self.at + 1, self.text);
-        let mut escaped = false;
-        let end = text[start..].char_indices().find(|(_, c)| {
-            let ends = *c == '"' && !escaped;
-            escaped = *c == '\\' && !escaped;
-            ends
-        });
+    /// Takes the text between quotation marks, with its escapes.
+    pub(super) fn quoted(&mut self) -> Parsed<&'a str> {
+        let (at, text) = (self.at, self.text);
+        let mark = self.rest().chars().next().unwrap_or('"');
+        let start = at + mark.len_utf8();
+        let end = self.closing_quote(mark, start);
         if end.is_none() {
-            self.complain(self.at, Problem::Expected("a second `\"` that ends the phrase"))?;
+            self.complain(at, Problem::Expected("a second `\"` that ends the phrase"))?;
         }
-        let inside = &text[start..end.map_or(text.len(), |(at, _)| start + at)];
-        self.at = end.map_or(text.len(), |(at, _)| start + at + 1);
-        Ok(unescaped(inside))
+        let (end, mark) = end.map_or((text.len(), 0), |(at, mark)| (at, mark.len_utf8()));
+        self.at = end + mark;
+        Ok(&text[start..end])
     }
 
     pub(super) fn word(&mut self) -> Parsed<NodeId> {
@@ -96,12 +116,10 @@ impl<'a> Parse<'a> {
             // Any value of any field, in the syntax of other query languages.
             self.at += "*:".len();
         }
-        if let Some((name, behind)) = self.field_name() {
-            match self.known_field(name, start)? {
-                Some(Named::Key) => return self.document_key(behind),
-                Some(Named::Field(field)) => return self.in_field(field, behind),
-                None => {}
-            }
+        if let Some((name, behind)) = self.field_name()
+            && let Some(named) = self.known_field(&name, start)?
+        {
+            return self.in_named(named, behind);
         }
         // Only in the group of a field. Elsewhere signs and brackets are part of the text.
         if self.field.id != TEXT
@@ -115,13 +133,24 @@ impl<'a> Parse<'a> {
 
     /// Returns the text before a colon, if it may be a field's name, and the beginning of its
     /// value. Otherwise (`10:30`, a URL) the colon is part of the word.
-    fn field_name(&self) -> Option<(&'a str, usize)> {
+    fn field_name(&self) -> Option<(Cow<'a, str>, usize)> {
         let rest = self.rest();
-        let name = &rest[..rest.find(|c: char| ends_word(c) || c == ':')?];
-        let colon = rest[name.len()..].starts_with(':') && !rest[name.len()..].starts_with("://");
-        let known = || self.parser.schema.by_name(name).is_some();
-        let may_be = is_name(name) || known() || begins_range(name, &rest[name.len()..]);
-        (colon && may_be).then_some((name, self.at + name.len() + 1))
+        let raw = &rest[..before_colon(rest)?];
+        let (name, behind) = (unescaped(raw), &rest[raw.len()..]);
+        let is_known = || self.parser.schema.by_name(&name).is_some();
+        let may_be = is_name(raw) || is_known() || begins_range(raw, behind);
+        let is_url = behind.starts_with("://");
+        // In a text that somebody pasted, a colon before a blank is punctuation.
+        let is_prose = self.is_lenient()
+            && (behind.len() == 1 || behind[1..].starts_with(char::is_whitespace));
+        (may_be && !is_url && !is_prose).then(|| (name, self.at + raw.len() + 1))
+    }
+
+    fn in_named(&mut self, named: Named, behind: usize) -> Parsed<NodeId> {
+        match named {
+            Named::Key => self.document_key(behind),
+            Named::Field(field) => self.in_field(field, behind),
+        }
     }
 
     fn known_field(&mut self, name: &str, start: usize) -> Parsed<Option<Named>> {
@@ -137,8 +166,8 @@ impl<'a> Parse<'a> {
     /// Parses the key that begins at `behind`.
     fn document_key(&mut self, behind: usize) -> Parsed<NodeId> {
         self.at = behind;
-        let (key, boost) = if self.rest().starts_with('"') {
-            (self.quoted()?, None)
+        let (key, boost) = if self.at_quote() {
+            (unescaped(self.quoted()?), None)
         } else {
             let (raw, boost) = self.raw_key(behind)?;
             if raw == "*" {
@@ -186,7 +215,7 @@ impl<'a> Parse<'a> {
                 self.field = outer;
                 inside
             }
-            Some('"') => self.phrase(field),
+            Some(c) if is_quote(c) => self.phrase(field),
             _ => {
                 let raw = self.take_raw_word();
                 if raw.is_empty() {
@@ -233,7 +262,7 @@ impl<'a> Parse<'a> {
             self.complain(start, Problem::Expected("a word before `^`"))?;
         }
         if let Some(mark) = last_mark(word, '^').filter(|mark| begins_number(&word[mark + 1..])) {
-            self.complain(start + mark + 1, Problem::Expected("a number ≥ 0"))?;
+            self.complain(start + mark + 1, NUMBER)?;
         }
         if ends_escaped(word) {
             self.complain(start + word.len() - 1, Problem::Expected("a character after `\\`"))?;
@@ -253,86 +282,9 @@ impl<'a> Parse<'a> {
         }
     }
 
-    /// Parses a word or a pattern, in a field of words.
-    fn pattern_or_words(&mut self, field: Target, start: usize, raw: &'a str) -> Parsed<NodeId> {
-        let (raw, distance) = self.split_distance(start, raw)?;
-        if let Some(distance) = distance {
-            self.normalize(field, &unescaped(raw));
-            self.pattern(field, PatternKind::Fuzzy(Fuzzy::within(distance)))
-        } else if has_wildcard(raw, self.is_lenient()) {
-            self.wildcard(field, raw)
-        } else {
-            let (mut list, mut place) = (Siblings::default(), 0);
-            self.cut(field, &unescaped(raw), &mut list, &mut place)?;
-            self.together(list)
-        }
-    }
-
-    /// Joins the terms of one word: a phrase, or all of them in an index without positions.
-    pub(super) fn together(&mut self, list: Siblings) -> Parsed<NodeId> {
-        if self.parser.has_positions {
-            Ok(self.query.phrase(list, 0)?)
-        } else if list.count == 0 {
-            self.leaf(Kind::Blank)
-        } else {
-            Ok(self.query.group(list)?)
-        }
-    }
-
-    /// Splits a word before `~` or `~` and a number at its end, and returns the number of edits.
-    fn split_distance(&mut self, start: usize, raw: &'a str) -> Parsed<(&'a str, Option<u8>)> {
-        let Some(mark) = last_mark(raw, '~') else { return Ok((raw, None)) };
-        let (word, number) = (&raw[..mark], &raw[mark + 1..]);
-        let is_distance = !word.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
-        let is_other = !is_distance || last_mark(word, '~').is_some();
-        if is_other && begins_number(number) {
-            self.complain(start + mark + 1, Problem::Expected("a distance of 0, 1 or 2"))?;
-        }
-        if !is_distance {
-            return Ok((raw, None));
-        }
-        let distance = if number.is_empty() { Ok(DISTANCE_MAX) } else { number.parse() };
-        match distance {
-            Ok(distance) if distance <= DISTANCE_MAX => Ok((word, Some(distance))),
-            _ => {
-                let at = start + word.len() + 1;
-                self.complain(at, Problem::Expected("a distance of 0, 1 or 2"))?;
-                Ok((word, Some(DISTANCE_MAX)))
-            }
-        }
-    }
-
-    /// Parses a prefix, if the only wildcard is a star at the end; else a pattern.
-    fn wildcard(&mut self, field: Target, raw: &str) -> Parsed<NodeId> {
-        let prefix = raw.strip_suffix('*').filter(|before| {
-            !before.is_empty() && !before.ends_with('\\') && !has_wildcard(before, false)
-        });
-        match prefix {
-            Some(prefix) => {
-                self.normalize(field, &unescaped(prefix));
-                self.pattern(field, PatternKind::Prefix)
-            }
-            None => {
-                self.normalize(field, raw);
-                self.pattern(field, PatternKind::Wildcard)
-            }
-        }
-    }
-
-    /// Writes `word` to the buffer in the form of terms: in lower case, unless they are verbatim.
-    fn normalize(&mut self, field: Target, word: &str) {
-        self.parser.word.clear();
-        self.append_normalized(field, word);
-    }
-
-    /// Like [`normalize`](Self::normalize), but appends to the buffer.
+    /// Appends `word` to the buffer in the form of terms: in lower case, unless they are verbatim.
     pub(super) fn append_normalized(&mut self, field: Target, word: &str) {
         push_normalized(field, word, &mut self.parser.word);
-    }
-
-    fn pattern(&mut self, field: Target, kind: PatternKind) -> Parsed<NodeId> {
-        let kind = self.query.pattern(field.id, kind, self.parser.word.as_bytes())?;
-        self.leaf(kind)
     }
 
     /// Appends the terms of a text to a phrase that has `place` places.
@@ -363,7 +315,7 @@ impl<'a> Parse<'a> {
         match boost.filter(|_| before.is_empty()) {
             Some(boost) => self.apply(node, boost),
             None => {
-                self.complain(start + 1, Problem::Expected("a number ≥ 0"))?;
+                self.complain(start + 1, NUMBER)?;
                 Ok(node)
             }
         }
@@ -378,10 +330,7 @@ impl<'a> Parse<'a> {
     }
 }
 
-/// True if the text after a mark is meant as a number.
-fn begins_number(text: &str) -> bool {
-    text.is_empty() || text.starts_with(|c: char| c.is_ascii_digit() || "+-.=".contains(c))
-}
+const NUMBER: Problem = Problem::Expected("a number ≥ 0, and of at most 3.4e38");
 
 /// A change of a score.
 #[derive(Clone, Copy)]
@@ -399,39 +348,13 @@ pub(super) fn split_boost(raw: &str) -> (&str, Option<Boost>) {
         Some(digits) => (digits, true),
         None => (number, false),
     };
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let is_part = |byte: u8| byte.is_ascii_digit() || b".eE+-".contains(&byte);
+    let plain =
+        digits.starts_with(|c: char| c.is_ascii_digit() || c == '.') && digits.bytes().all(is_part);
     match digits.parse::<f32>() {
         Ok(number) if plain && number.is_finite() && !ends_escaped(word) => {
             (word, Some(if to { Boost::To(number) } else { Boost::By(number) }))
         }
         _ => (raw, None),
     }
-}
-
-/// True if the text has an unescaped `*` or `?`. In lenient text question marks at the end do not
-/// count.
-fn has_wildcard(raw: &str, typed: bool) -> bool {
-    let raw = if typed { raw.trim_end_matches('?') } else { raw };
-    let mut escaped = false;
-    raw.bytes().any(|byte| {
-        let wild = matches!(byte, b'*' | b'?') && !escaped;
-        escaped = byte == b'\\' && !escaped;
-        wild
-    })
-}
-
-/// Removes the escapes of a text: `\` escapes the next character.
-pub(super) fn unescaped(raw: &str) -> Cow<'_, str> {
-    if !raw.contains('\\') {
-        return raw.into();
-    }
-    let mut text = String::with_capacity(raw.len());
-    let mut escaped = false;
-    for c in raw.chars() {
-        escaped = c == '\\' && !escaped;
-        if !escaped {
-            text.push(c);
-        }
-    }
-    text.into()
 }
