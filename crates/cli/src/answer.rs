@@ -10,6 +10,7 @@ use spirit::{HitError, Hits, Index, Lenient, Query, Reader, Search, SearchError}
 
 use crate::args::{AnsweringArgs, QueryArgs};
 use crate::choice::Counting;
+use crate::escape::{escaped, escaped_but};
 use crate::explained::{Explained, Planned};
 use crate::facets::Answered;
 use crate::failure::Failure;
@@ -77,7 +78,7 @@ pub(crate) fn answer_all<W: Write>(
             return Ok(json_line(out, &answer)?);
         }
         if queries.are_many() {
-            writeln!(out, "query: {}", asked.text)?;
+            writeln!(out, "query: {}", escaped(asked.text))?;
         }
         show(&answer, &layout, out)?;
         asked.say(answer.total());
@@ -90,7 +91,8 @@ pub(crate) fn answer_all<W: Write>(
         true => json_line(out, refused),
         false => {
             let query = refused.query.as_deref().unwrap_or_default();
-            Ok(writeln!(out, "query: {query}\nno answer: {}", refused.error)?)
+            let (query, error) = (escaped(query), escaped(refused.error));
+            Ok(writeln!(out, "query: {query}\nno answer: {error}")?)
         }
     };
     queries.for_each(out, answer, refused)
@@ -253,7 +255,7 @@ fn explain(
 /// Writes an answer for people.
 fn show(answer: &Answer<'_>, layout: &Layout, out: &mut impl Write) -> std::io::Result<()> {
     if let Some(Planned(plan)) = &answer.plan {
-        writeln!(out, "{plan}")?;
+        writeln!(out, "{}", escaped_but(&plan.to_string(), "\n"))?;
     }
     layout.write(&answer.hits, out)?;
     answer.facets.iter().try_for_each(|facet| facet.show(out))?;

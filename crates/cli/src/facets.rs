@@ -10,6 +10,8 @@ use spirit::facets::{Aggregate, DateInterval, Facet, Summary, TopTerms};
 use spirit::lab::format_time;
 use spirit::schema::Schema;
 
+use crate::escape::escaped;
+
 /// Values that are named unless it is said how many.
 const TOP: usize = 10;
 /// Percentiles unless it is said which.
@@ -58,7 +60,8 @@ impl Answered {
         match found {
             Aggregate::Terms(TopTerms { top, others, distinct, .. }) => {
                 writeln!(out, "{typed}: {distinct} values, {others} documents with other values")?;
-                top.iter().try_for_each(|(value, count)| writeln!(out, "    {count}  {value}"))
+                top.iter()
+                    .try_for_each(|(value, count)| writeln!(out, "    {count}  {}", escaped(value)))
             }
             Aggregate::Histogram(buckets) => {
                 writeln!(out, "{typed}")?;

@@ -10,6 +10,7 @@ use std::iter;
 use spirit::schema::Field;
 use spirit::{FieldKind, Index};
 
+use crate::escape::escaped;
 use crate::explained::Explained;
 use crate::hit::Hit;
 use crate::output::rounded;
@@ -70,7 +71,7 @@ impl Layout {
         }
         if let Some(Explained(explanation)) = &hit.explanation {
             for line in explanation.to_string().lines() {
-                writeln!(out, "    {line}")?;
+                writeln!(out, "    {}", escaped(line))?;
             }
         }
         Ok(())

@@ -13,6 +13,7 @@ mod config;
 mod demo;
 mod directory;
 mod document;
+mod escape;
 mod explained;
 mod facets;
 mod failure;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use crate::escape;
 use crate::failure::Failure;
 
 /// Standard output, buffered. The caller flushes it: an error at the end is an error too.
@@ -14,9 +15,10 @@ pub(crate) fn out() -> Out {
     BufWriter::with_capacity(64 << 10, io::stdout().lock())
 }
 
-/// One JSON object on one line.
+/// One JSON object on one line. Nothing in it acts on a terminal.
 pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> Result<(), Failure> {
-    serde_json::to_writer(&mut *out, value).map_err(io::Error::from)?;
+    let mut writer = serde_json::Serializer::with_formatter(&mut *out, escape::Json);
+    value.serialize(&mut writer).map_err(io::Error::from)?;
     Ok(writeln!(out)?)
 }
 

@@ -6,6 +6,8 @@ use std::io::{IsTerminal, stdout};
 use serde::{Serialize, Serializer};
 use spirit::search::Snippet;
 
+use crate::escape;
+
 /// What stands where the document's text goes on.
 const MORE: &str = "…";
 
@@ -39,7 +41,9 @@ pub(crate) fn line(snippet: &Snippet, marks: Marks) -> String {
         let (before, behind) = if marked { (marks.before, marks.behind) } else { ("", "") };
         line.push_str(before);
         for c in piece.chars() {
-            if !(c.is_whitespace() || c.is_control()) {
+            if escape::acts(c) && !(c.is_whitespace() || c.is_control()) {
+                line.extend(c.escape_default());
+            } else if !(c.is_whitespace() || c.is_control()) {
                 line.push(c);
             } else if !line.is_empty() && !line.ends_with(' ') {
                 line.push(' ');

@@ -4,6 +4,8 @@ use std::io::{self, IsTerminal};
 
 use rustix::termios::tcgetwinsize;
 
+use crate::escape::escaped;
+
 /// Columns of a terminal that does not say how many it has.
 const USUAL: usize = 80;
 /// The sign for a text that goes on.
@@ -71,7 +73,7 @@ pub(crate) fn cut(text: &str, room: usize) -> String {
     text.to_owned()
 }
 
-/// Joins a text to one line: blanks and control characters become one blank.
+/// Joins a text to one line: blanks and control characters become one blank. Marks of direction are shown as what they are.
 pub(crate) fn one_line(text: &str) -> String {
     let words = text.split(|c: char| c.is_whitespace() || c.is_control());
     let mut line = String::with_capacity(text.len());
@@ -79,7 +81,7 @@ pub(crate) fn one_line(text: &str) -> String {
         if !line.is_empty() {
             line.push(' ');
         }
-        line.push_str(word);
+        line.push_str(&escaped(word));
     }
     line
 }
@@ -92,6 +94,7 @@ mod tests {
     fn a_text_is_shown_on_one_line() {
         assert_eq!(one_line(""), "");
         assert_eq!(one_line(" the \n\u{1b}[31msea\t "), "the [31msea");
+        assert_eq!(one_line("a\u{9b}2J\u{202e}b"), "a 2J\\u{202e}b");
     }
 
     #[test]

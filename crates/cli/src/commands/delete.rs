@@ -7,6 +7,7 @@ use spirit::Index;
 
 use crate::args::{DeleteArgs, IndexArgs};
 use crate::directory;
+use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::full;
 use crate::interrupt::Interrupt;
@@ -56,6 +57,8 @@ fn delete<'a>(
 impl Deleted<'_> {
     fn write(&self, keys: usize, out: &mut impl Write) -> std::io::Result<()> {
         writeln!(out, "deleted {} of {keys}", self.deleted)?;
-        self.missing.iter().try_for_each(|key| writeln!(out, "no document has the key {key}"))
+        self.missing
+            .iter()
+            .try_for_each(|key| writeln!(out, "no document has the key {}", escaped(key)))
     }
 }

@@ -127,6 +127,7 @@ fn progress(index: &Index, corpus: &Corpus, live: &Live, before: u64) -> Result<
     );
     let heap = Stats::of(index)?.heap.dram.fill();
     let second = format!("  heap {heap}; newest hit: {text}");
-    report(format_args!("{}\n{}", cut(&first, COLUMNS), cut(&second, COLUMNS)));
+    report(cut(&first, COLUMNS));
+    report(cut(&second, COLUMNS));
     Ok(added)
 }

@@ -9,6 +9,7 @@ use spirit::{Clause, Index, SearchError};
 
 use crate::args::{FieldsArgs, IndexArgs};
 use crate::directory;
+use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::output::{grouped, json_line, out};
 use crate::values::NONE;
@@ -71,7 +72,8 @@ impl Listed {
         let (name, kind) = (longest(|field| &field.name), longest(|field| &field.kind));
         for field in &self.fields {
             let documents = field.documents.map_or(NONE.to_owned(), grouped);
-            writeln!(out, "{:<name$}  {:<kind$}  {documents:>11}", field.name, field.kind)?;
+            let shown = escaped(&field.name);
+            writeln!(out, "{shown:<name$}  {:<kind$}  {documents:>11}", field.kind)?;
         }
         Ok(())
     }

@@ -8,10 +8,14 @@ use spirit::{Clause, Index, Reader, Search};
 use crate::answer::lasting;
 use crate::args::{GetArgs, IndexArgs};
 use crate::directory;
+use crate::escape::{escaped, escaped_but};
 use crate::failure::Failure;
 use crate::output::{json_line, out};
 use crate::queries::Unanswered;
 use crate::values::Values;
+
+/// Characters of a text of several lines.
+const LINES: &str = "\n\t";
 
 /// A document in the shape that `--json` prints. A hit has these members too.
 #[derive(Serialize)]
@@ -80,10 +84,10 @@ impl Document<'_> {
         if !is_first {
             writeln!(out)?;
         }
-        writeln!(out, "key: {}", self.key)?;
+        writeln!(out, "key: {}", escaped(self.key))?;
         for (name, values) in self.fields.lines() {
-            writeln!(out, "{name}: {values}")?;
+            writeln!(out, "{}: {}", escaped(name), escaped_but(&values, LINES))?;
         }
-        writeln!(out, "\n{}", self.text)
+        writeln!(out, "\n{}", escaped_but(self.text, LINES))
     }
 }
