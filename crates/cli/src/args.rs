@@ -10,6 +10,7 @@ mod get;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand};
+use regex::bytes::Regex;
 use spirit::Analyzer;
 
 pub(crate) use answering::{AnsweringArgs, QueryArgs};
@@ -20,9 +21,9 @@ pub(crate) use fields::FieldsArgs;
 pub(crate) use get::GetArgs;
 
 use crate::choice::{
-    DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
+    Delimiter, DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
 };
-use crate::document::Format;
+use crate::format::FormatName;
 use crate::schema::Fields;
 use crate::size::Size;
 
@@ -90,13 +91,14 @@ pub(crate) enum Command {
 /// with, so a later command needs only `-d DIR`. Options that say "not kept" are for one call. One
 /// process at a time writes an index; others can search it meanwhile.
 ///
-/// An invalid line (not UTF-8, malformed, too long) is counted and reported as FILE:LINE: reason;
-/// the other lines are added. A document replaces an older one with its key. `-` is standard input.
-/// Files that end in .zst are decompressed on the fly.
+/// An invalid record (not UTF-8, malformed, too long) is counted and reported as FILE:LINE: reason;
+/// the others are added, and the exit code is 3. A document replaces an older one with its key. `-`
+/// is standard input. Of a folder all files below are read, but hidden ones. Gzip, zstd, bzip2, xz
+/// and UTF-16 are recognized by content.
 #[derive(Debug, clap::Args)]
 #[command(after_help = INGEST_EXAMPLES, mut_args(answering::hidden))]
 pub(crate) struct IngestArgs {
-    /// Files of documents, or - for standard input
+    /// Files of documents or folders of them, or - for standard input
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
     /// Directory of the index; created if missing
@@ -114,6 +116,10 @@ pub(crate) struct IngestArgs {
     /// files is added exactly once: the index records how far they were read. Needs mode crash
     #[arg(long, conflicts_with = "ack", requires = "directory")]
     pub(crate) resume: bool,
+    /// Keep refused records in FILE as they are, to be mended and read again. FILE.reasons says why
+    /// each was refused
+    #[arg(long, value_name = "FILE")]
+    pub(crate) rejects: Option<PathBuf>,
     /// Show progress even if standard error is not a terminal
     #[arg(long)]
     pub(crate) progress: bool,
@@ -134,6 +140,8 @@ const INGEST_EXAMPLES: &str = "\
 Examples:
   spirit ingest -d news posts.jsonl.zst
   tail -f app.log | spirit ingest -d log --ack -
+  spirit ingest -d log --record-start '^\\d{4}-' /var/log/app
+  spirit ingest -d shop --delimiter ';' --text-field name items.csv.gz
   spirit ingest -d news --resume day1.jsonl day2.jsonl
   spirit ingest -d news --dram 4GiB --nvm 64GiB --analyzer english posts.tsv
 
@@ -300,10 +308,21 @@ pub(crate) struct SourceArgs {
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of files")]
 pub(crate) struct ReadingArgs {
-    /// Format of the lines (default: by file ending)
-    #[arg(long)]
-    pub(crate) format: Option<Format>,
-    /// Stop at the first invalid line, with exit code 1
+    /// Format of the records [default: auto]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) format: Option<FormatName>,
+    /// The character between the values of a row of CSV, or tab [default: ,]
+    #[arg(long, value_name = "CHAR")]
+    pub(crate) delimiter: Option<Delimiter>,
+    /// Plain lines that do not match belong to the record before, as in
+    /// '^\d{4}-' for a log with stack traces
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) record_start: Option<Regex>,
+    /// The member that is the text; of several (a,b) the first that a document has, else `text`
+    /// [default: text, or else message, msg, body, content, log, title]
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(crate) text_field: Vec<String>,
+    /// Stop at the first invalid record, with exit code 1
     #[arg(long)]
     pub(crate) strict: bool,
 }

@@ -34,6 +34,28 @@ impl FromStr for Counting {
     }
 }
 
+/// The character between the values of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Delimiter(pub(crate) u8);
+
+impl Default for Delimiter {
+    fn default() -> Delimiter {
+        Delimiter(b',')
+    }
+}
+
+impl FromStr for Delimiter {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Delimiter, &'static str> {
+        match text.as_bytes() {
+            b"tab" | b"\\t" => Ok(Delimiter(b'\t')),
+            [byte] if byte.is_ascii() && !b"\"\r\n".contains(byte) => Ok(Delimiter(*byte)),
+            _ => Err("choose one ASCII character, or tab"),
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Mode {
     Volatile,

@@ -5,11 +5,16 @@ use std::ops::Range;
 use crate::document::Document;
 use crate::object::Given;
 
+/// An error shows this many characters of a field's name.
+const NAME_SHOWN: usize = 200;
+
 #[derive(Default)]
 pub(crate) struct Chunk {
     bytes: String,
     places: Vec<Place>,
     fields: Vec<(Range<usize>, Held)>,
+    /// Records as they were read, if they are kept.
+    records: Vec<u8>,
 }
 
 /// A value of a field.
@@ -26,6 +31,8 @@ struct Place {
     text: Range<usize>,
     /// Among all fields.
     fields: Range<usize>,
+    /// Its record, among all that are kept.
+    record: Range<usize>,
 }
 
 impl Chunk {
@@ -44,7 +51,47 @@ impl Chunk {
             self.fields.push((name, held));
         }
         let fields = first..self.fields.len();
-        self.places.push(Place { line, key, text, fields });
+        let record = self.records.len()..self.records.len();
+        self.places.push(Place { line, key, text, fields, record });
+    }
+
+    /// Keeps the record of the last document.
+    pub(crate) fn keep(&mut self, record: &[u8]) {
+        self.records.extend_from_slice(record);
+        if let Some(place) = self.places.last_mut() {
+            place.record.end = self.records.len();
+        }
+    }
+
+    /// The record of the document at `index`; empty if it was not kept.
+    pub(crate) fn kept(&self, index: usize) -> &[u8] {
+        &self.records[self.places[index].record.clone()]
+    }
+
+    /// Takes the values of the field `name` out of the documents from `first` on. Gives the line and the number of values of each
+    /// that had it.
+    pub(crate) fn pass_over(&mut self, first: usize, name: &str) -> Vec<(u64, u64)> {
+        let Chunk { bytes, places, fields, .. } = self;
+        let is_it = |(found, _): &(Range<usize>, Held)| match name.len() >= NAME_SHOWN {
+            true => bytes[found.clone()].starts_with(name),
+            false => bytes[found.clone()] == *name,
+        };
+        let mut passed = Vec::new();
+        for place in &mut places[first..] {
+            let had = place.fields.clone();
+            let mut kept = had.start;
+            for at in had.clone() {
+                if !is_it(&fields[at]) {
+                    fields.swap(kept, at);
+                    kept += 1;
+                }
+            }
+            place.fields.end = kept;
+            if kept < had.end {
+                passed.push((place.line, (had.end - kept) as u64));
+            }
+        }
+        passed
     }
 
     fn append(&mut self, text: &str) -> Range<usize> {
@@ -57,6 +104,7 @@ impl Chunk {
         self.bytes.clear();
         self.places.clear();
         self.fields.clear();
+        self.records.clear();
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -106,5 +154,30 @@ impl Chunk {
     pub(crate) fn from(&self, first: usize) -> impl Iterator<Item = (Option<&str>, &str)> {
         let text = |place: &Place| &self.bytes[place.text.clone()];
         (first..self.len()).map(move |index| (self.key(index), text(&self.places[index])))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_field_is_passed_over_and_the_others_stay_in_order() {
+        let mut chunk = Chunk::default();
+        let long = "x".repeat(300);
+        let field = |name: &str, number| (name.to_owned(), Given::Integer(number));
+        let fields =
+            vec![field("a", 1), field("$b", 2), field(&long, 3), field("c", 4), field("$b", 5)];
+        for line in 1..=3 {
+            let fields = if line == 2 { vec![field("a", 6)] } else { fields.clone() };
+            chunk.push(line, &Document { key: None, text: "t".into(), fields });
+        }
+        assert_eq!(chunk.pass_over(1, "$b"), [(3, 2)]);
+        assert_eq!(chunk.pass_over(0, &long[..200]), [(1, 1), (3, 1)]);
+        let names = |chunk: &Chunk, index: usize| {
+            let names = chunk.fields[chunk.places[index].fields.clone()].iter();
+            names.map(|(name, _)| &chunk.bytes[name.clone()]).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!([0, 1, 2].map(|index| names(&chunk, index)), ["a $b c $b", "a", "a c"]);
     }
 }

@@ -54,6 +54,7 @@ fn set(args: &mut IngestArgs, key: &str, value: &str) -> Option<Result<(), Strin
     Some(match key {
         "directory" => parsed(&mut args.directory, value),
         "ack" => flag(&mut args.ack, value),
+        "rejects" => parsed(&mut args.rejects, value),
         "progress" => flag(&mut args.progress, value),
         _ => {
             return set_reading(&mut args.reading, key, value)
@@ -66,6 +67,14 @@ fn set(args: &mut IngestArgs, key: &str, value: &str) -> Option<Result<(), Strin
 fn set_reading(args: &mut ReadingArgs, key: &str, value: &str) -> Option<Result<(), String>> {
     Some(match key {
         "format" => choice(&mut args.format, value),
+        "delimiter" => parsed(&mut args.delimiter, value),
+        "record-start" => parsed(&mut args.record_start, value),
+        "text-field" => {
+            if args.text_field.is_empty() {
+                args.text_field = value.split(',').map(str::to_owned).collect();
+            }
+            Ok(())
+        }
         "strict" => flag(&mut args.strict, value),
         _ => return None,
     })

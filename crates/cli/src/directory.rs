@@ -130,9 +130,10 @@ pub(crate) fn close<T>(index: Index, work: Result<T, Failure>) -> Result<T, Fail
         .close()
         .map_err(|error| Failure::work(format_args!("the index could not be closed: {error}")));
     match (work, closed) {
-        (Ok(_) | Err(Failure::OutputClosed | Failure::Interrupted(_)), Err(failure)) => {
-            Err(failure)
-        }
+        (
+            Ok(_) | Err(Failure::OutputClosed | Failure::Refused | Failure::Interrupted(_)),
+            Err(failure),
+        ) => Err(failure),
         (work, _) => work,
     }
 }

@@ -1,24 +1,20 @@
-//! One line becomes one document: plain lines, tab-separated values, JSON objects.
+//! One record becomes one document: plain lines, tab-separated pairs, rows of a table, JSON objects, logfmt.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
-use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
 
-use clap::ValueEnum;
+use serde::de::DeserializeSeed;
 use serde_json::Value;
+use spirit::FieldKind;
+use spirit::schema::Schema;
 
-use crate::object::{Given, Object};
-
-/// How a line is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// A document a line; its key is its number
-    Lines,
-    /// `KEY<TAB>TEXT`
-    Tsv,
-    /// An object a line: `key` (or `id`) and `text`; other members become fields
-    Jsonl,
-}
+use crate::format::Format;
+use crate::input::{Line, values};
+use crate::logfmt;
+use crate::object::{Given, Members, Object};
 
 /// A document as it was read. Without a key it gets its number.
 #[derive(Debug, PartialEq)]
@@ -28,14 +24,36 @@ pub(crate) struct Document<'a> {
     pub(crate) fields: Vec<(String, Given)>,
 }
 
-/// A line that is no document.
+/// A record that is no document.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     TooLong,
+    Unclosed,
     Utf8 { byte: usize },
     NoTab,
     Json(String),
+    Row { values: usize, columns: usize },
+    Quote,
+    Logfmt(String),
     Key,
+    KeyTwice(String),
+}
+
+impl Malformed {
+    /// The reason by which refused records are counted.
+    pub(crate) fn kind(&self) -> &'static str {
+        match self {
+            Malformed::TooLong => "too long",
+            Malformed::Unclosed => "array cut off",
+            Malformed::Utf8 { .. } => "invalid UTF-8",
+            Malformed::NoTab => "no tab",
+            Malformed::Json(_) => "malformed JSON",
+            Malformed::Row { .. } => "wrong number of values",
+            Malformed::Quote => "open quotation mark",
+            Malformed::Logfmt(_) => "malformed logfmt",
+            Malformed::Key | Malformed::KeyTwice(_) => "invalid key",
+        }
+    }
 }
 
 impl fmt::Display for Malformed {
@@ -45,124 +63,211 @@ impl fmt::Display for Malformed {
                 let bytes_max = spirit::Document::BYTES_MAX;
                 write!(f, "a document of more than {bytes_max} bytes; split it")
             }
+            Malformed::Unclosed => {
+                f.write_str("the file ends within an array: it was cut off; get it whole")
+            }
             Malformed::Utf8 { byte } => write!(f, "invalid UTF-8 at byte {byte}"),
             Malformed::NoTab => f.write_str("expected KEY<TAB>TEXT, found no tab"),
             Malformed::Json(reason) => write!(f, "malformed JSON: {reason}"),
+            Malformed::Row { values, columns } => {
+                write!(f, "a row of {values} values, where the first row names {columns} columns")
+            }
+            Malformed::Quote => f.write_str("a quotation mark is open to the end of the file"),
+            Malformed::Logfmt(reason) => f.write_str(reason),
             Malformed::Key => f.write_str("expected a string or a number as the key"),
+            Malformed::KeyTwice(reason) => write!(f, "{reason}; a document has one key"),
         }
     }
 }
 
-/// Longest key by far; the engine has the last word.
-const KEY_BYTES_MAX: usize = 64 << 10;
-/// A JSON string spends at most six bytes on one (`\u0041`), and there may be other fields.
-const JSON_BYTES_PER_BYTE: usize = 8;
+/// Names of the member that is the text, unless a document has `text`.
+const TEXTS: [&str; 6] = ["message", "msg", "body", "content", "log", "title"];
 
-impl Format {
-    /// By the file's ending, whether compressed or not.
-    pub(crate) fn of(path: &Path) -> Format {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let name = name.strip_suffix(".zst").unwrap_or(&name);
-        match name.rsplit_once('.').map(|(_, ending)| ending) {
-            Some("jsonl" | "ndjson" | "json") => Format::Jsonl,
-            Some("tsv") => Format::Tsv,
-            _ => Format::Lines,
+/// How documents are read, besides their format.
+#[derive(Clone, Debug)]
+pub(crate) struct Rules {
+    /// Names of the text, the first that a document has.
+    texts: Vec<String>,
+    /// Fields that the index has: what their values are is not guessed.
+    kinds: HashMap<String, FieldKind>,
+    delimiter: u8,
+}
+
+impl Rules {
+    /// `asked` are the names of the text, if there is a choice. A name that the index has as a field stays a field.
+    pub(crate) fn new(asked: &[String], delimiter: u8, schema: &Schema) -> Rules {
+        let is_free = |name: &&&str| schema.by_name(name).is_none();
+        let guessed = TEXTS.iter().filter(is_free).filter(|_| asked.is_empty());
+        let texts = asked.iter().cloned().chain(["text".to_owned()]);
+        let texts = texts.chain(guessed.map(|name| (*name).to_owned())).collect();
+        let kinds = schema.fields().iter().map(|field| (field.name.clone(), field.kind));
+        Rules { texts, kinds: kinds.collect(), delimiter }
+    }
+}
+
+/// Makes documents of the records of one source.
+#[derive(Debug)]
+pub(crate) struct Parser<'r> {
+    format: Format,
+    rules: &'r Rules,
+    columns: Vec<Column>,
+}
+
+/// A column of a table.
+#[derive(Debug)]
+struct Column {
+    name: String,
+    /// The kind of the field, if the index has it.
+    kind: Option<FieldKind>,
+    /// It has had a value that is no number: all that follow are words.
+    is_words: AtomicBool,
+}
+
+impl<'r> Parser<'r> {
+    /// For records of this format; `names` is the row with the names of columns.
+    pub(crate) fn new(
+        format: Format,
+        names: &[u8],
+        rules: &'r Rules,
+    ) -> Result<Parser<'r>, Malformed> {
+        let mut columns = Vec::new();
+        if format == Format::Csv {
+            for name in values(names, rules.delimiter).ok_or(Malformed::Quote)? {
+                let name = utf8(&name)?.trim_ascii().to_owned();
+                let kind = rules.kinds.get(&name).copied();
+                columns.push(Column { name, kind, is_words: AtomicBool::new(false) });
+            }
         }
+        Ok(Parser { format, rules, columns })
     }
 
-    /// Longest line that can hold a document.
-    pub(crate) fn line_bytes_max(self) -> usize {
-        match self {
-            Format::Lines => spirit::Document::BYTES_MAX,
-            Format::Tsv => KEY_BYTES_MAX + 1 + spirit::Document::BYTES_MAX,
-            Format::Jsonl => spirit::Document::BYTES_MAX * JSON_BYTES_PER_BYTE,
-        }
-    }
-
-    pub(crate) fn parse(self, line: &[u8]) -> Result<Document<'_>, Malformed> {
-        let line = std::str::from_utf8(line)
-            .map_err(|error| Malformed::Utf8 { byte: error.valid_up_to() + 1 })?;
-        match self {
-            Format::Lines => Ok(Document { key: None, text: line.into(), fields: Vec::new() }),
-            Format::Tsv => line
+    pub(crate) fn parse<'a>(&self, record: &Line<'a>) -> Result<Document<'a>, Malformed> {
+        let record = match *record {
+            Line::Bytes(record) => record,
+            Line::TooLong => return Err(Malformed::TooLong),
+            Line::Unclosed => return Err(Malformed::Unclosed),
+        };
+        let text = utf8(record)?;
+        match self.format {
+            Format::Lines => Ok(Document { key: None, text: text.into(), fields: Vec::new() }),
+            Format::Tsv => text
                 .split_once('\t')
                 .map(|(key, text)| {
                     let (key, text) = (Some(key.into()), text.into());
                     Document { key, text, fields: Vec::new() }
                 })
                 .ok_or(Malformed::NoTab),
-            Format::Jsonl => object(line),
+            Format::Jsonl | Format::Json => self.document(json(text, &self.rules.texts)?),
+            Format::Csv => self.document(self.row(record)?),
+            Format::Logfmt => self.document(self.logfmt(text)?),
         }
+    }
+
+    fn document<'a>(&self, mut object: Object<'a>) -> Result<Document<'a>, Malformed> {
+        let Some(text) = object.take_text(&self.rules.texts) else {
+            return Err(Malformed::Json("missing field `text`".to_owned()));
+        };
+        let key = match object.key.or(object.id) {
+            None => None,
+            Some(Value::String(key)) => Some(key.into()),
+            Some(Value::Number(number)) => Some(number.to_string().into()),
+            Some(_) => return Err(Malformed::Key),
+        };
+        Ok(Document { key, text, fields: object.fields })
+    }
+
+    fn row(&self, record: &[u8]) -> Result<Object<'static>, Malformed> {
+        let row = values(record, self.rules.delimiter).ok_or(Malformed::Quote)?;
+        if row.len() != self.columns.len() {
+            return Err(Malformed::Row { values: row.len(), columns: self.columns.len() });
+        }
+        let mut object = Object::of_columns();
+        for (column, value) in self.columns.iter().zip(row) {
+            let Some(given) = column.given(utf8(&value)?) else { continue };
+            let added = object.add(&column.name, given, &self.rules.texts);
+            added.map_err(Malformed::KeyTwice)?;
+        }
+        Ok(object)
+    }
+
+    fn logfmt(&self, line: &str) -> Result<Object<'static>, Malformed> {
+        let mut object = Object::of_columns();
+        let rules = self.rules;
+        let pairs = logfmt::pairs(line, |name, value| {
+            let given = match value {
+                None => Given::Boolean(true),
+                Some(text) if text.is_empty() => return Ok(()),
+                Some(text) => match rules.kinds.get(name) {
+                    Some(kind) => of_kind(*kind, &text),
+                    None => guessed(&text).unwrap_or(Given::Text(text)),
+                },
+            };
+            object.add(name, given, &rules.texts)
+        });
+        pairs.map_err(Malformed::Logfmt)?;
+        Ok(object)
     }
 }
 
-fn object(line: &str) -> Result<Document<'_>, Malformed> {
+impl Column {
+    /// A value of the column; none if it is empty.
+    fn given(&self, text: &str) -> Option<Given> {
+        if text.is_empty() {
+            return None;
+        }
+        if let Some(kind) = self.kind {
+            return Some(of_kind(kind, text));
+        }
+        if !self.is_words.load(Relaxed) {
+            if let Some(given) = guessed(text) {
+                return Some(given);
+            }
+            self.is_words.store(true, Relaxed);
+        }
+        Some(Given::Text(text.to_owned()))
+    }
+}
+
+/// A value of a field of this kind. One that does not fit stays as it is, and is refused as such.
+fn of_kind(kind: FieldKind, text: &str) -> Given {
+    let given = match kind {
+        FieldKind::Integer | FieldKind::Time(_) => text.parse().ok().map(Given::Integer),
+        FieldKind::Float => text.parse().ok().map(Given::Float),
+        FieldKind::Boolean => text.parse().ok().map(Given::Boolean),
+        _ => None,
+    };
+    given.unwrap_or_else(|| Given::Text(text.to_owned()))
+}
+
+/// What a value is that was written without saying so: a number only if it is written as numbers are. `007`, `1.10` and `+1` are words.
+fn guessed(text: &str) -> Option<Given> {
+    match text {
+        "true" => return Some(Given::Boolean(true)),
+        "false" => return Some(Given::Boolean(false)),
+        _ if !text.starts_with(|c: char| c == '-' || c.is_ascii_digit()) => return None,
+        _ => {}
+    }
+    if let Some(number) = text.parse().ok().filter(|number: &i64| number.to_string() == text) {
+        return Some(Given::Integer(number));
+    }
+    let number: f64 = text.parse().ok().filter(|number: &f64| number.to_string() == text)?;
+    Some(Given::Float(number))
+}
+
+fn utf8(bytes: &[u8]) -> Result<&str, Malformed> {
+    std::str::from_utf8(bytes).map_err(|error| Malformed::Utf8 { byte: error.valid_up_to() + 1 })
+}
+
+fn json<'a>(line: &'a str, texts: &[String]) -> Result<Object<'a>, Malformed> {
     // An array would do for serde.
     if !line.trim_ascii_start().starts_with('{') {
         return Err(Malformed::Json("expected an object".into()));
     }
-    let object: Object<'_> = serde_json::from_str(line)
-        .map_err(|error| Malformed::Json(error.to_string().replace("line 1 column", "column")))?;
-    let key = match object.key.or(object.id) {
-        None => None,
-        Some(Value::String(key)) => Some(key.into()),
-        Some(Value::Number(number)) => Some(number.to_string().into()),
-        Some(_) => return Err(Malformed::Key),
-    };
-    Ok(Document { key, text: object.text, fields: object.fields })
+    let mut reader = serde_json::Deserializer::from_str(line);
+    let object = Members(texts).deserialize(&mut reader);
+    let object = object.and_then(|object| reader.end().map(|()| object));
+    object.map_err(|error| Malformed::Json(error.to_string().replace("line 1 column", "column")))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn document<'a>(key: Option<&'a str>, text: &'a str) -> Result<Document<'a>, Malformed> {
-        Ok(Document { key: key.map(Cow::from), text: text.into(), fields: Vec::new() })
-    }
-
-    #[test]
-    fn the_ending_tells_the_format() {
-        for (name, format) in [
-            ("a.txt", Format::Lines),
-            ("a", Format::Lines),
-            ("-", Format::Lines),
-            ("a.tsv", Format::Tsv),
-            ("a.tsv.zst", Format::Tsv),
-            ("a.json", Format::Jsonl),
-            ("b/a.jsonl.zst", Format::Jsonl),
-            ("a.ndjson", Format::Jsonl),
-        ] {
-            assert_eq!(Format::of(Path::new(name)), format, "{name}");
-        }
-    }
-
-    #[test]
-    fn tabs_part_key_and_text() {
-        assert_eq!(Format::Tsv.parse(b"k\ta\tb"), document(Some("k"), "a\tb"));
-        assert_eq!(Format::Tsv.parse(b"k\t"), document(Some("k"), ""));
-        assert_eq!(Format::Tsv.parse(b"k a b"), Err(Malformed::NoTab));
-    }
-
-    #[test]
-    fn objects_have_a_text_and_maybe_a_key() {
-        let parse = |line: &'static str| Format::Jsonl.parse(line.as_bytes());
-        assert_eq!(parse(r#"{"text": "a"}"#), document(None, "a"));
-        assert_eq!(parse(r#"{"key": null, "text": "a"}"#), document(None, "a"));
-        assert_eq!(parse(r#"{"id": 17, "text": "a\nb", "n": []}"#), document(Some("17"), "a\nb"));
-        let with_field = parse(r#"{"n": 3}"#).unwrap();
-        assert_eq!(
-            (&*with_field.text, with_field.fields),
-            ("", vec![("n".into(), Given::Integer(3))])
-        );
-        assert_eq!(parse(r#"{"id": "i", "key": "k", "text": ""}"#), document(Some("k"), ""));
-        assert_eq!(parse(r#"{"key": true, "text": "a"}"#), Err(Malformed::Key));
-        for line in ["", "[null, null, \"a\"]", "{", r#"{"key": "k"}"#, r#"{"text": 3}"#] {
-            assert!(matches!(parse(line), Err(Malformed::Json(_))), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_not_utf8_is_placed() {
-        assert_eq!(Format::Lines.parse(b"ab\xffc"), Err(Malformed::Utf8 { byte: 3 }));
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! Why a command did not do what was asked, and the exit code that says so.
 //!
-//! 1: the work failed. 2: wrong usage. 130, 143, 129: interrupted, by Ctrl-C, by SIGTERM or
+//! 1: the work failed. 2: wrong usage. 3: done, but documents were refused. 130, 143, 129: interrupted, by Ctrl-C, by SIGTERM or
 //! by SIGHUP. Each is one line on standard error.
 
 use std::fmt::Display;
@@ -20,6 +20,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The work failed.
     Work(String),
+    /// The work is done, but for documents that were refused, each of which was reported.
+    Refused,
     /// Nobody reads standard output any more.
     OutputClosed,
     /// The process was asked to end, and has come to an orderly end: with this exit code.
@@ -45,6 +47,7 @@ impl Failure {
         match self {
             Failure::Usage(message) => exit(2, &message),
             Failure::Work(message) => exit(1, &message),
+            Failure::Refused => ExitCode::from(3),
             Failure::OutputClosed => ExitCode::SUCCESS,
             Failure::Interrupted(code) => exit(code, "interrupted"),
         }

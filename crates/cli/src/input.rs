@@ -1,38 +1,37 @@
-//! Lines of a file, of a zstd-compressed file or of standard input, with their numbers.
+//! Lines of a file or of standard input, with their numbers.
 //!
-//! A line is held whole, so its length is bounded: what is longer is passed over, however long it is. Input that trickles in says
+//! A source is [unpacked](unpack) and [decoded](decode) by its content. Its [records](records) are lines, or made of them. A line is held whole, so its length is bounded: what is longer is passed over, however long it is. Input that trickles in says
 //! when nothing more is there at once, so that what was read need not wait for it.
+
+mod csv;
+mod decode;
+mod folder;
+mod head;
+mod json;
+mod records;
+mod starts;
+mod step;
+mod unpack;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
+pub(crate) use csv::values;
+pub(crate) use folder::{Passed, files_below};
+pub(crate) use records::{Cutting, Records};
+pub(crate) use step::{Line, Step};
+
 use crate::interrupt::Interrupt;
+use decode::{BYTE_ORDER_MARK, Decoded};
+use head::Bytes;
+use unpack::Unpacked;
 
 const BUFFER_BYTES: usize = 256 << 10;
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-
-/// A line without its ending.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'a> {
-    Bytes(&'a [u8]),
-    /// It was longer than wanted, and was passed over.
-    TooLong,
-}
-
-/// The next piece of input.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Step<'a> {
-    /// A line with its number, from 1.
-    Line(u64, Line<'a>),
-    /// Nothing more is there yet: the next step waits for it.
-    Pause,
-    End,
-}
 
 pub(crate) struct Lines {
-    reader: Box<dyn BufRead>,
+    reader: Box<dyn BufRead + Send>,
     /// The last line, or what was read so far of the next.
     line: Vec<u8>,
     number: u64,
@@ -44,27 +43,12 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
-    /// Opens `path` (`-` is standard input, `.zst` is decompressed) for lines of at most `bytes_max` bytes.
+    /// Opens `path` (`-` is standard input) for lines of at most `bytes_max` bytes.
     pub(crate) fn open(path: &Path, bytes_max: usize) -> io::Result<Lines> {
-        Lines::open_until(&Interrupt::default(), path, bytes_max)
+        Ok(Lines::of(buffered(text(&Interrupt::default(), path)?), bytes_max))
     }
 
-    /// Like [`open`](Self::open), but pipes end when the process is asked to end, which may be within a line.
-    pub(crate) fn open_until(
-        interrupt: &Interrupt,
-        path: &Path,
-        bytes_max: usize,
-    ) -> io::Result<Lines> {
-        let source = source(interrupt, path)?;
-        let reader: Box<dyn BufRead> = if path.extension().is_some_and(|e| e == "zst") {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, zstd::Decoder::new(source)?))
-        } else {
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, source))
-        };
-        Ok(Lines::of(reader, bytes_max))
-    }
-
-    fn of(reader: Box<dyn BufRead>, bytes_max: usize) -> Lines {
+    fn of(reader: Box<dyn BufRead + Send>, bytes_max: usize) -> Lines {
         Lines { reader, line: Vec::new(), number: 0, bytes_max, is_cut: false, is_whole: false }
     }
 
@@ -72,14 +56,6 @@ impl Lines {
     pub(crate) fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         while !self.read_line()? {}
         Ok(self.take_line())
-    }
-
-    /// Like [`next`](Self::next), but says once that nothing is there before it waits.
-    pub(crate) fn step(&mut self) -> io::Result<Step<'_>> {
-        if !self.read_line()? {
-            return Ok(Step::Pause);
-        }
-        Ok(self.take_line().map_or(Step::End, |(number, line)| Step::Line(number, line)))
     }
 
     /// Reads on to the end of the next line. False if the rest of it is not there yet.
@@ -110,6 +86,16 @@ impl Lines {
         Ok(())
     }
 
+    /// The line that was read, with its ending; empty at the end.
+    fn bytes(&self) -> &[u8] {
+        unmarked(&self.line)
+    }
+
+    /// True if a line was read that has nothing but blanks.
+    fn is_blank(&self) -> bool {
+        !self.line.is_empty() && !self.is_cut && self.bytes().trim_ascii().is_empty()
+    }
+
     /// The line that was read, unless nothing was.
     fn take_line(&mut self) -> Option<(u64, Line<'_>)> {
         if self.line.is_empty() {
@@ -122,14 +108,30 @@ impl Lines {
         if self.line.len() > self.bytes_max {
             return Some((self.number, Line::TooLong));
         }
-        let first = self.number == 1;
-        let bytes = self.line.strip_prefix(BYTE_ORDER_MARK).filter(|_| first).unwrap_or(&self.line);
-        Some((self.number, Line::Bytes(bytes)))
+        Some((self.number, Line::Bytes(unmarked(&self.line))))
     }
 }
 
+/// `line` without the marks that a file begins with: files that were joined have them anywhere.
+fn unmarked(mut line: &[u8]) -> &[u8] {
+    while let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK) {
+        line = rest;
+    }
+    line
+}
+
+/// Opens `path` as UTF-8. Pipes end when the process is asked to end, which may be within a line.
+fn text(interrupt: &Interrupt, path: &Path) -> io::Result<Bytes> {
+    let unpacked = Unpacked::new(source(interrupt, path)?);
+    Ok(Box::new(Decoded::new(Box::new(unpacked))))
+}
+
+fn buffered(source: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
+    Box::new(BufReader::with_capacity(BUFFER_BYTES, source))
+}
+
 /// Opens `path`. A pipe is read, and opened, by another thread.
-fn source(interrupt: &Interrupt, path: &Path) -> io::Result<Box<dyn Read>> {
+fn source(interrupt: &Interrupt, path: &Path) -> io::Result<Bytes> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(interrupt.end(|| Ok(io::stdin()))));
     }
@@ -152,7 +154,7 @@ mod tests {
             assert_eq!(number, all.len() as u64 + 1);
             all.push(match line {
                 Line::Bytes(bytes) => Some(bytes.to_vec()),
-                Line::TooLong => None,
+                Line::TooLong | Line::Unclosed => None,
             });
         }
         all
@@ -163,7 +165,7 @@ mod tests {
         let expected = [Some(b"a".to_vec()), Some(b"".to_vec()), Some(b"b".to_vec())];
         assert_eq!(lines(b"a\n\nb", 9), expected);
         assert_eq!(lines(b"a\r\n\r\nb\r\n", 9), expected);
-        assert_eq!(lines(b"\xef\xbb\xbfa\n\nb\n", 9), expected);
+        assert_eq!(lines(b"\xef\xbb\xbfa\n\n\xef\xbb\xbfb\n", 9), expected);
         assert_eq!(lines(b"", 9), []);
     }
 
@@ -175,37 +177,5 @@ mod tests {
         }
         assert_eq!(lines(b"123456", 4), [None]);
         assert_eq!(lines(b"12345", 4), [None]);
-    }
-
-    /// Gives a piece at a time, and says before each that nothing is there.
-    struct Trickle(Vec<&'static [u8]>, bool);
-
-    impl Read for Trickle {
-        fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
-            self.1 = !self.1;
-            if self.1 {
-                return Err(ErrorKind::WouldBlock.into());
-            }
-            if self.0.is_empty() { Ok(0) } else { self.0.remove(0).read(to) }
-        }
-    }
-
-    #[test]
-    fn lines_that_trickle_in_are_whole_and_come_before_the_pause() {
-        let pieces: Vec<&[u8]> = vec![b"one\ntw", b"o\nth", b"ree is too l", b"ong", b"\n4", b"\n"];
-        let mut lines = Lines::of(Box::new(BufReader::new(Trickle(pieces, false))), 5);
-        let mut seen = Vec::new();
-        loop {
-            seen.push(match lines.step().unwrap() {
-                Step::Line(number, Line::Bytes(bytes)) => {
-                    format!("{number} {}", String::from_utf8_lossy(bytes))
-                }
-                Step::Line(number, Line::TooLong) => format!("{number} too long"),
-                Step::Pause => "-".to_owned(),
-                Step::End => break,
-            });
-        }
-        let expected = "-|1 one|-|2 two|-|-|-|3 too long|-|4 4|-";
-        assert_eq!(seen.join("|"), expected);
     }
 }

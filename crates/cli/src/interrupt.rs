@@ -92,7 +92,8 @@ impl Interrupt {
     }
 
     /// What `open` opens, read by another thread: it ends when the process is asked to end, though nothing may come from it any
-    /// more. Before a read waits it says so once, by an error of kind [`WouldBlock`](io::ErrorKind::WouldBlock).
+    /// more. Where nothing comes it says so at once, and then every 50 ms, by an error of kind
+    /// [`WouldBlock`](io::ErrorKind::WouldBlock).
     pub(crate) fn end<R: Read>(
         &self,
         open: impl FnOnce() -> io::Result<R> + Send + 'static,
@@ -146,20 +147,15 @@ impl Ending {
             Err(TryRecvError::Disconnected) => return Ok(Vec::new()),
             Err(TryRecvError::Empty) => {}
         }
-        let mut patience = if self.has_paused { PATIENCE } else { AT_ONCE };
-        loop {
-            match self.pieces.recv_timeout(patience) {
-                Ok(piece) => return piece,
-                Err(RecvTimeoutError::Timeout) if self.interrupt.is_asked() => {
-                    return Ok(Vec::new());
-                }
-                Err(RecvTimeoutError::Timeout) if !self.has_paused => {
-                    self.has_paused = true;
-                    return Err(io::ErrorKind::WouldBlock.into());
-                }
-                Err(RecvTimeoutError::Timeout) => patience = PATIENCE,
-                Err(RecvTimeoutError::Disconnected) => return Ok(Vec::new()),
+        let patience = if self.has_paused { PATIENCE } else { AT_ONCE };
+        match self.pieces.recv_timeout(patience) {
+            Ok(piece) => piece,
+            Err(RecvTimeoutError::Timeout) if self.interrupt.is_asked() => Ok(Vec::new()),
+            Err(RecvTimeoutError::Timeout) => {
+                self.has_paused = true;
+                Err(io::ErrorKind::WouldBlock.into())
             }
+            Err(RecvTimeoutError::Disconnected) => Ok(Vec::new()),
         }
     }
 }
@@ -204,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn input_that_waits_says_so_once_and_is_read_when_it_comes() {
+    fn input_that_waits_says_so_and_is_read_when_it_comes() {
         let (input, mut writer) = pipe().unwrap();
         let mut ending = Interrupt::default().end(|| Ok(input));
         let mut bytes = [0; 8];

@@ -1,18 +1,22 @@
-//! Files go into an index: a chunk of lines at a time, each bad line reported with its place, the rest taken.
+//! Files go into an index: a chunk of records at a time, each bad one reported with its place, the rest taken.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use spirit::schema::FieldError;
 use spirit::{Batch, Index, WriteError};
 
 use crate::chunk::Chunk;
-use crate::document::{Format, Malformed};
+use crate::document::{Parser, Rules};
+use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::full;
-use crate::input::{Line, Lines, Step};
+use crate::input::{Cutting, Line, Records, Step};
 use crate::interrupt::Interrupt;
 use crate::note::report;
 use crate::progress::Progress;
+use crate::refusals::{Refusals, kind_of};
+use crate::rejects::Rejects;
 use crate::resume::{self, Place};
 use crate::totals::Totals;
 
@@ -21,11 +25,12 @@ const CHUNK_DOCUMENTS: usize = 1000;
 const CHUNK_BYTES: usize = 4 << 20;
 
 /// How files are read.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// By the file's ending, unless set.
-    pub(crate) format: Option<Format>,
-    /// Stop at the first bad line.
+    pub(crate) cutting: Cutting,
+    /// Names of the member that is the text; if empty, the usual ones.
+    pub(crate) texts: Vec<String>,
+    /// Stop at the first bad record.
     pub(crate) strict: bool,
 }
 
@@ -40,6 +45,9 @@ pub(crate) struct Loader<'a> {
     is_resumable: bool,
     chunk: Chunk,
     totals: Totals,
+    refusals: Refusals,
+    /// Where refused records are kept.
+    rejects: Option<Rejects>,
     /// Bad lines that were reported when the same files were read before.
     reported: u64,
     /// A document found no room.
@@ -63,6 +71,8 @@ impl<'a> Loader<'a> {
             is_resumable: false,
             chunk,
             totals: Totals::default(),
+            refusals: Refusals::default(),
+            rejects: None,
             reported: 0,
             is_full: false,
         }
@@ -91,8 +101,19 @@ impl<'a> Loader<'a> {
         self
     }
 
+    /// Keeps refused records as they are.
+    pub(crate) fn keep(mut self, rejects: Option<Rejects>) -> Loader<'a> {
+        self.rejects = rejects;
+        self
+    }
+
     pub(crate) fn totals(&self) -> Totals {
         self.totals
+    }
+
+    /// Says what was refused, and why.
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.refusals
     }
 
     /// Adds the documents of `files`, in order.
@@ -111,45 +132,68 @@ impl<'a> Loader<'a> {
 
     /// Adds the documents of a file behind its first `skipped` lines.
     fn file(&mut self, path: &Path, skipped: u64) -> Result<(), Failure> {
-        let format = self.reading.format.unwrap_or_else(|| Format::of(path));
         let failed = |error| Failure::file(path, &error);
-        let mut lines =
-            Lines::open_until(&self.interrupt, path, format.line_bytes_max()).map_err(failed)?;
+        let Reading { cutting, texts, .. } = &self.reading;
+        let rules = Rules::new(texts, cutting.delimiter, &self.index.schema());
+        let mut records = Records::open(&self.interrupt, path, cutting).map_err(failed)?;
+        let mut parser = None;
         loop {
-            let (number, line) = match lines.step().map_err(failed)? {
-                Step::Line(number, line) => (number, line),
-                Step::Pause => {
+            let (number, record) = match records.step() {
+                Ok(Step::Record(number, record)) => (number, record),
+                Ok(Step::Begin(format, names)) => {
+                    let made = Parser::new(format, names, &rules);
+                    let invalid = |reason| Failure::Work(format!("{}: {reason}", path.display()));
+                    parser = Some(made.map_err(invalid)?);
+                    self.rejects.iter_mut().for_each(|rejects| rejects.begin(names));
+                    continue;
+                }
+                Ok(Step::Pause) => {
                     // Add what was read before waiting for more.
                     self.commit(path)?;
                     continue;
                 }
-                Step::End => break,
+                Ok(Step::End) => break,
+                Err(error) => {
+                    // Records before the place that cannot be read go in.
+                    self.commit(path)?;
+                    return Err(failed(error));
+                }
             };
             if self.interrupt.is_asked() {
                 // The line may have been cut off.
                 break;
             }
-            if number <= skipped {
-                continue;
-            }
-            let parsed = match line {
-                Line::Bytes(bytes) => format.parse(bytes),
-                Line::TooLong => Err(Malformed::TooLong),
-            };
-            match parsed {
-                Ok(document) => self.chunk.push(number, &document),
-                Err(reason) => {
-                    // First what came before it: reports are in order, and `strict` keeps what was good.
-                    self.commit(path)?;
-                    self.refuse(path, number, &reason.to_string())?;
-                }
-            }
-            if self.chunk_is_full() {
-                self.commit(path)?;
-            }
+            let Some(parser) = parser.as_ref().filter(|_| number > skipped) else { continue };
+            self.record(parser, path, number, &record)?;
         }
         self.commit(path)?;
         self.interrupt.check()
+    }
+
+    /// Takes a record.
+    fn record(
+        &mut self,
+        parser: &Parser<'_>,
+        path: &Path,
+        number: u64,
+        record: &Line<'_>,
+    ) -> Result<(), Failure> {
+        match parser.parse(record) {
+            Ok(mut document) => {
+                self.refusals.pass_over_known(&mut document, path, number);
+                self.chunk.push(number, &document);
+                if let (Some(_), Line::Bytes(bytes)) = (&self.rejects, record) {
+                    self.chunk.keep(bytes);
+                }
+            }
+            Err(reason) => {
+                // First what came before it: reports are in order, and `strict` keeps what was good.
+                self.commit(path)?;
+                self.reject(path, number, record, &reason.to_string())?;
+                self.refuse(path, number, reason.kind(), &reason.to_string())?;
+            }
+        }
+        if self.chunk_is_full() { self.commit(path) } else { Ok(()) }
     }
 
     /// A document that is to be acknowledged does not wait for others.
@@ -169,9 +213,14 @@ impl<'a> Loader<'a> {
             let (added, refused) = after_some(result);
             self.count(next, added);
             next += added;
-            if let Some(error) = refused {
-                self.not_added(path, next, &error)?;
-                next += 1;
+            match refused {
+                // Without that member it is tried again.
+                Some(error) if self.passes_over(path, next, &error) => {}
+                Some(error) => {
+                    self.not_added(path, next, &error)?;
+                    next += 1;
+                }
+                None => {}
             }
         }
         self.chunk.clear();
@@ -202,7 +251,7 @@ impl<'a> Loader<'a> {
         match (key, &mut self.acks) {
             (Err(error), _) => return Ok(Err(error)),
             (Ok(key), Some(out)) => {
-                writeln!(out, "ack {key}")?;
+                writeln!(out, "ack {}", escaped(&key))?;
                 out.flush()?;
             }
             (Ok(_), None) => {}
@@ -214,6 +263,22 @@ impl<'a> Loader<'a> {
         let bytes = self.chunk.from(first).take(count).map(|(_, text)| text.len() as u64);
         self.totals.bytes += bytes.sum::<u64>();
         self.totals.documents += count as u64;
+    }
+
+    /// Takes a member out of documents if its name can be no field's. A strict schema refuses them instead. False if that was not what was wrong.
+    fn passes_over(&mut self, path: &Path, index: usize, error: &WriteError) -> bool {
+        let WriteError::Field(FieldError::Name { field } | FieldError::Reserved { field }) = error
+        else {
+            return false;
+        };
+        if !self.index.schema().is_dynamic() {
+            return false;
+        }
+        let passed = self.chunk.pass_over(index, field);
+        for (line, count) in &passed {
+            self.refusals.pass_over(field, *count, path, *line);
+        }
+        !passed.is_empty()
     }
 
     fn not_added(&mut self, path: &Path, index: usize, error: &WriteError) -> Result<(), Failure> {
@@ -231,12 +296,36 @@ impl<'a> Loader<'a> {
             | WriteError::OffsetNotKept
             | WriteError::OffsetTooLong { .. }
             | WriteError::ReadOnly => Err(Failure::Work(place(path, line, &error.to_string()))),
-            _ => self.refuse(path, line, &error.to_string()),
+            _ => {
+                let (bytes, reason) = (self.chunk.kept(index).to_owned(), error.to_string());
+                self.reject(path, line, &Line::Bytes(&bytes), &reason)?;
+                self.refuse(path, line, kind_of(error), &reason)
+            }
         }
     }
 
-    fn refuse(&mut self, path: &Path, line: u64, reason: &str) -> Result<(), Failure> {
+    /// Keeps a refused record.
+    fn reject(
+        &mut self,
+        path: &Path,
+        line: u64,
+        record: &Line<'_>,
+        reason: &str,
+    ) -> Result<(), Failure> {
+        let Some(rejects) = &mut self.rejects else { return Ok(()) };
+        let record = if let Line::Bytes(bytes) = record { Some(*bytes) } else { None };
+        rejects.write(record, &place(path, line, reason))
+    }
+
+    fn refuse(
+        &mut self,
+        path: &Path,
+        line: u64,
+        kind: &'static str,
+        reason: &str,
+    ) -> Result<(), Failure> {
         self.totals.refused += 1;
+        self.refusals.count(kind, path, line);
         let reason = place(path, line, reason);
         if self.reading.strict {
             return Err(Failure::Work(reason));

@@ -1,14 +1,17 @@
 //! A JSON object as a document: key and text, and all other members as fields.
 //!
-//! Members of objects within it have their path as their name, with dots; the values of an array are several values of one
-//! field; null counts as no field.
+//! One rule for all of them, at every depth:
+//!
+//! * null is no value;
+//! * the values of an array, and those of a member that is there twice, are several values of one field; of the text they are
+//!   lines; several keys are an error;
+//! * members of objects within have their path as their name, with dots.
 
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
-use serde_json::{Number, Value};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::Value;
 
 /// A value of a field as it was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,29 +22,101 @@ pub(crate) enum Given {
     Boolean(bool),
 }
 
-/// A line's object.
+impl Given {
+    fn into_text(self) -> String {
+        match self {
+            Given::Text(text) => text,
+            Given::Integer(number) => number.to_string(),
+            Given::Float(number) => number.to_string(),
+            Given::Boolean(yes) => yes.to_string(),
+        }
+    }
+}
+
+/// A document's members, sorted out.
 #[derive(Debug, Default)]
 pub(crate) struct Object<'a> {
     pub(crate) key: Option<Value>,
     pub(crate) id: Option<Value>,
-    pub(crate) text: Cow<'a, str>,
+    /// The text, if it was found under the first of its names.
+    text: Option<Cow<'a, str>>,
     pub(crate) fields: Vec<(String, Given)>,
+    /// It has members besides its key.
+    says_something: bool,
 }
 
-impl<'de> Deserialize<'de> for Object<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Object<'de>, D::Error> {
-        deserializer.deserialize_map(Members)
+impl<'a> Object<'a> {
+    /// One whose members are [added](Self::add). With empty values alone it is an empty document.
+    pub(crate) fn of_columns() -> Object<'a> {
+        Object { says_something: true, ..Object::default() }
+    }
+
+    /// Adds a member with a plain value. Errors: the key is there twice.
+    pub(crate) fn add(&mut self, name: &str, given: Given, texts: &[String]) -> Result<(), String> {
+        match name {
+            "key" => set(&mut self.key, Value::String(given.into_text()), name),
+            "id" => set(&mut self.id, Value::String(given.into_text()), name),
+            _ => {
+                self.says_something = true;
+                match texts.first().is_some_and(|first| first == name) {
+                    true => join(&mut self.text, given.into_text().into()),
+                    false => self.fields.push((name.to_owned(), given)),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Takes the text: the first of these names that the object has. None if it says nothing but its key.
+    pub(crate) fn take_text(&mut self, texts: &[String]) -> Option<Cow<'a, str>> {
+        if let Some(text) = self.text.take() {
+            return Some(text);
+        }
+        let has = |name: &&String| self.fields.iter().any(|(known, _)| known == *name);
+        let Some(name) = texts.iter().find(has) else {
+            return self.says_something.then(Cow::default);
+        };
+        let mut text = None;
+        let (own, others) =
+            std::mem::take(&mut self.fields).into_iter().partition(|f| f.0 == *name);
+        self.fields = others;
+        let own: Vec<(String, Given)> = own;
+        own.into_iter().for_each(|(_, given)| join(&mut text, given.into_text().into()));
+        text
     }
 }
 
-/// Borrowed where nothing is escaped.
-#[derive(Deserialize)]
-#[serde(transparent)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+fn set(slot: &mut Option<Value>, value: Value, name: &str) -> Result<(), String> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(format!("`{name}` is there twice")),
+    }
+}
 
-struct Members;
+/// Adds a line.
+fn join<'a>(text: &mut Option<Cow<'a, str>>, more: Cow<'a, str>) {
+    match text {
+        None => *text = Some(more),
+        Some(text) => {
+            let text = text.to_mut();
+            text.push('\n');
+            text.push_str(&more);
+        }
+    }
+}
 
-impl<'de> Visitor<'de> for Members {
+/// Reads an object; the text has the first of these names, or one of the others.
+pub(crate) struct Members<'t>(pub(crate) &'t [String]);
+
+impl<'de> DeserializeSeed<'de> for Members<'_> {
+    type Value = Object<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Object<'de>, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Members<'_> {
     type Value = Object<'de>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -49,46 +124,142 @@ impl<'de> Visitor<'de> for Members {
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Object<'de>, M::Error> {
-        let (mut object, mut text) = (Object::default(), None);
-        while let Some(Text(name)) = members.next_key()? {
+        let mut object = Object::default();
+        while let Some(name) = members.next_key_seed(Name)? {
             match &*name {
-                "key" => object.key = members.next_value()?,
-                "id" => object.id = members.next_value()?,
-                "text" => text = Some(members.next_value::<Text<'de>>()?.0),
-                _ => flatten(name.into_owned(), members.next_value()?, &mut object.fields),
+                "key" | "id" => {
+                    let value: Option<Value> = members.next_value()?;
+                    let slot = if name == "key" { &mut object.key } else { &mut object.id };
+                    if let Some(value) = value {
+                        set(slot, value, &name).map_err(M::Error::custom)?;
+                    }
+                }
+                _ => {
+                    object.says_something = true;
+                    let Object { text, fields, .. } = &mut object;
+                    let is_text = self.0.first().is_some_and(|first| *first == *name);
+                    let text = if is_text { Some(text) } else { None };
+                    members.next_value_seed(Member { name, text, fields })?;
+                }
             }
         }
-        // What has fields says something without a text.
-        if text.is_none() && object.fields.is_empty() {
-            return Err(M::Error::missing_field("text"));
-        }
-        object.text = text.unwrap_or_default();
         Ok(object)
     }
 }
 
-fn flatten(name: String, value: Value, fields: &mut Vec<(String, Given)>) {
-    match value {
-        Value::Null => {}
-        Value::Bool(yes) => fields.push((name, Given::Boolean(yes))),
-        Value::Number(number) => fields.push((name, given(&number))),
-        Value::String(text) => fields.push((name, Given::Text(text))),
-        Value::Array(values) => {
-            values.into_iter().for_each(|value| flatten(name.clone(), value, fields));
-        }
-        Value::Object(members) => {
-            for (member, value) in members {
-                flatten(format!("{name}.{member}"), value, fields);
-            }
+/// Borrowed where nothing is escaped.
+struct Name;
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Cow<'de, str>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Name {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'de str) -> Result<Cow<'de, str>, E> {
+        Ok(name.into())
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Cow<'de, str>, E> {
+        Ok(name.to_owned().into())
+    }
+}
+
+/// Reads the values of a member, however deep.
+struct Member<'m, 'de> {
+    name: Cow<'m, str>,
+    /// Where plain values go if it is the text.
+    text: Option<&'m mut Option<Cow<'de, str>>>,
+    fields: &'m mut Vec<(String, Given)>,
+}
+
+impl<'de> Member<'_, 'de> {
+    fn take(self, given: Given) {
+        match self.text {
+            Some(text) => join(text, given.into_text().into()),
+            None => self.fields.push((self.name.into_owned(), given)),
         }
     }
 }
 
-/// A whole number, if it is one of 64 bits with a sign.
-fn given(number: &Number) -> Given {
-    match number.as_i64() {
-        Some(number) => Given::Integer(number),
-        None => Given::Float(number.as_f64().unwrap_or(f64::NAN)),
+impl<'de> DeserializeSeed<'de> for Member<'_, 'de> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Member<'_, 'de> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, yes: bool) -> Result<(), E> {
+        self.take(Given::Boolean(yes));
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, number: i64) -> Result<(), E> {
+        self.take(Given::Integer(number));
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, number: u64) -> Result<(), E> {
+        self.take(i64::try_from(number).map_or(Given::Float(number as f64), Given::Integer));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, number: f64) -> Result<(), E> {
+        self.take(Given::Float(number));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.take(Given::Text(text.to_owned()));
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<(), E> {
+        match self.text {
+            Some(slot) => join(slot, text.into()),
+            None => self.fields.push((self.name.into_owned(), Given::Text(text.to_owned()))),
+        }
+        Ok(())
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut values: S) -> Result<(), S::Error> {
+        let Member { name, mut text, fields } = self;
+        loop {
+            let (name, text) = (Cow::from(&*name), text.as_deref_mut());
+            if values.next_element_seed(Member { name, text, fields })?.is_none() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<(), M::Error> {
+        let Member { name, fields, .. } = self;
+        while let Some(member) = members.next_key_seed(Name)? {
+            let name = format!("{name}.{member}").into();
+            members.next_value_seed(Member { name, text: None, fields })?;
+        }
+        Ok(())
     }
 }
 
@@ -96,24 +267,58 @@ fn given(number: &Number) -> Given {
 mod tests {
     use super::*;
 
+    fn object(line: &str) -> Result<Object<'_>, serde_json::Error> {
+        let texts = ["text".to_owned()];
+        let mut reader = serde_json::Deserializer::from_str(line);
+        Members(&texts).deserialize(&mut reader)
+    }
+
     #[test]
     fn members_become_fields() {
         let line = r#"{"views": 3, "text": "a", "big": 18446744073709551615, "user": {"name": "b",
             "geo": {"lat": 1.5}}, "tags": ["x", null, ["y"], {"of": true}], "none": null, "id": 1}"#;
-        let object: Object<'_> = serde_json::from_str(line).unwrap();
+        let object = object(line).unwrap();
         let fields: Vec<_> = object.fields.iter().map(|(name, given)| (&**name, given)).collect();
         assert_eq!(
             fields,
             [
                 ("views", &Given::Integer(3)),
                 ("big", &Given::Float(18446744073709551615.0)),
-                ("user.geo.lat", &Given::Float(1.5)),
                 ("user.name", &Given::Text("b".into())),
+                ("user.geo.lat", &Given::Float(1.5)),
                 ("tags", &Given::Text("x".into())),
                 ("tags", &Given::Text("y".into())),
                 ("tags.of", &Given::Boolean(true)),
             ]
         );
-        assert_eq!((&*object.text, object.id), ("a", Some(Value::from(1))));
+        assert_eq!((object.text, object.id), (Some("a".into()), Some(Value::from(1))));
+    }
+
+    #[test]
+    fn a_member_that_is_there_twice_is_an_array_at_every_depth() {
+        for path in ["n", "o.n", "o.p.n"] {
+            let twice = |value: &str| {
+                let mut text = value.to_owned();
+                for name in path.split('.').rev() {
+                    text = match name {
+                        "n" => text.replace('@', "n"),
+                        _ => format!("\"{name}\":{{{text}}}"),
+                    };
+                }
+                object(&format!("{{{text}}}")).unwrap().fields.clone()
+            };
+            let array = twice("\"@\":[1,\"a\",null,[2]]");
+            assert_eq!(array, twice("\"@\":1,\"@\":\"a\",\"@\":null,\"@\":[2]"), "{path}");
+            assert_eq!(array.len(), 3);
+            assert!(array.iter().all(|(name, _)| name == path));
+        }
+        let text = |line| object(line).unwrap().text.unwrap_or_default();
+        assert_eq!(text(r#"{"text":["a",null,7,["b\n"]]}"#), "a\n7\nb\n");
+        assert_eq!(text(r#"{"text":"a","text":null,"text":7,"text":"b\n"}"#), "a\n7\nb\n");
+        for key in ["key", "id"] {
+            let line = format!("{{\"{key}\":\"a\",\"text\":\"b\",\"{key}\":\"a\"}}");
+            assert!(object(&line).unwrap_err().to_string().contains("is there twice"));
+            assert!(object(&line.replacen("\"a\"", "null", 1)).is_ok());
+        }
     }
 }

@@ -102,7 +102,8 @@ impl Queries {
 /// The query on a line; or as much of it as can be shown, and what is wrong with it.
 fn text_of<'a>(line: &Line<'a>) -> Result<&'a str, (Option<Cow<'a, str>>, String)> {
     match *line {
-        Line::TooLong => {
+        // Only arrays are unclosed.
+        Line::TooLong | Line::Unclosed => {
             Err((None, format!("a query of more than {} bytes", Searcher::QUERY_BYTES_MAX)))
         }
         Line::Bytes(bytes) => std::str::from_utf8(bytes).map_err(|error| {

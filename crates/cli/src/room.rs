@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::format::Format;
 use crate::size::Size;
 
 /// DRAM that an index has unless it is said how much.
@@ -32,7 +33,7 @@ pub(crate) fn sizes(files: &[PathBuf], executors: u64) -> Vec<u64> {
 fn needed(files: &[PathBuf]) -> Option<u64> {
     let of = |path: &PathBuf| {
         let metadata = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
-        let is_compressed = path.extension().is_some_and(|ending| ending == "zst");
+        let is_compressed = Format::is_packed(path);
         Some(metadata.len().saturating_mul(if is_compressed { OF_COMPRESSED } else { 1 }))
     };
     let bytes = files.iter().map(of).try_fold(0u64, |sum, bytes| Some(sum.saturating_add(bytes?)));

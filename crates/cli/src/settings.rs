@@ -11,6 +11,8 @@ use crate::choice::{EvaluatorName, Mode, Reserve, YesNo};
 use crate::config;
 use crate::facets::FacetArg;
 use crate::failure::Failure;
+use crate::format::Format;
+use crate::input::Cutting;
 use crate::load::Reading;
 use crate::note::note;
 use crate::order::Order;
@@ -74,7 +76,12 @@ impl IndexArgs {
 
 impl From<&ReadingArgs> for Reading {
     fn from(args: &ReadingArgs) -> Reading {
-        Reading { format: args.format, strict: args.strict }
+        let cutting = Cutting {
+            format: args.format.unwrap_or_default().0,
+            delimiter: args.delimiter.unwrap_or_default().0,
+            start: args.record_start.clone(),
+        };
+        Reading { cutting, texts: args.text_field.clone(), strict: args.strict }
     }
 }
 
@@ -86,6 +93,7 @@ impl IngestArgs {
             config::fill(&mut self, &path)?;
         }
         self.answering.check()?;
+        self.reading.check()?;
         match (&self.directory, self.tier.mode) {
             (None, Some(Mode::Volatile)) => self.tier.check_volatile()?,
             (None, mode) => return Err(no_directory(mode)),
@@ -97,6 +105,26 @@ impl IngestArgs {
             (Some(_), _) => self.tier.check_groups()?,
         }
         Ok(self)
+    }
+}
+
+impl ReadingArgs {
+    /// Fails if an option has no meaning in the format that is asked for.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        let format = self.format.unwrap_or_default().0;
+        let (lines, csv) = (Some(Format::Lines), Some(Format::Csv));
+        let given = [
+            (self.record_start.is_some(), "--record-start", lines, "lines"),
+            (self.delimiter.is_some(), "--delimiter", csv, "csv"),
+        ];
+        let wrong =
+            given.into_iter().find(|(given, _, of, _)| *given && format.is_some() && format != *of);
+        match wrong {
+            None => Ok(()),
+            Some((_, name, _, of)) => {
+                Err(Failure::usage(format!("{name}: only records of --format {of} have it")))
+            }
+        }
     }
 }
 

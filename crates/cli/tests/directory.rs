@@ -91,7 +91,8 @@ fn what_is_acknowledged_is_the_key_whatever_was_refused() {
         &format!("red\n{too_large}\ngreen\n{too_large}\nblue\n"),
     );
     assert!(first.err.contains("-:2: ") && first.err.contains("-:4: "), "{}", first.err);
-    assert!(first.done().starts_with("ack 0\nack 1\nack 2\n{"));
+    assert_eq!(first.code, 3);
+    assert!(first.out.starts_with("ack 0\nack 1\nack 2\n{"));
     assert!(ingest_into(&directory, &["--ack"], "white\n").done().starts_with("ack 3\n{"));
     for (key, color) in ["red", "green", "blue", "white"].into_iter().enumerate() {
         assert_eq!(keys(&search(&directory, color)), [key.to_string()]);

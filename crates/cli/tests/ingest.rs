@@ -83,7 +83,7 @@ fn compressed_files_are_read_as_what_they_hold() {
 fn bad_lines_are_placed_and_the_rest_goes_in() {
     let folder = Folder::new();
     let lines = folder.file("a.txt", b"red\n\xff\xfe\nblue \xc3\nred\n");
-    let tsv = folder.file("a.tsv", "k\tred\nno tab\n\tno key\n\n");
+    let tsv = folder.file("a.tsv", "k\tred\nno tab\n\tno key\n\nnone\n");
     let jsonl = folder.file("a.jsonl", "{\"text\": \"red\"}\n{\"text\": \n[]\n{\"key\": \"k\"}\n");
     let run = ingest(&[&lines, &tsv, &jsonl]);
     let reasons: Vec<_> = run.err.lines().collect();
@@ -91,12 +91,12 @@ fn bad_lines_are_placed_and_the_rest_goes_in() {
     assert_eq!(reasons[1], format!("{lines}:3: invalid UTF-8 at byte 6"));
     assert_eq!(reasons[2], format!("{tsv}:2: expected KEY<TAB>TEXT, found no tab"));
     assert!(reasons[3].starts_with(&format!("{tsv}:3: a key of 0 bytes")), "{}", reasons[3]);
-    assert_eq!(reasons[4], format!("{tsv}:4: expected KEY<TAB>TEXT, found no tab"));
+    assert_eq!(reasons[4], format!("{tsv}:5: expected KEY<TAB>TEXT, found no tab"));
     for (reason, line) in reasons[5..].iter().zip(2..) {
         assert!(reason.starts_with(&format!("{jsonl}:{line}: malformed JSON: ")), "{reason}");
     }
     assert_eq!(reasons.len(), 8);
-    assert_eq!(counts(&run.json()[0]), (4, 8, 12));
+    assert_eq!(counts(&run.refused()[0]), (4, 8, 12));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_document_of_ten_megabytes_is_refused_and_the_next_goes_in() {
         let file = folder.file(name, content);
         let run = ingest(&[&file]);
         assert_eq!(run.err, format!("{file}:2: a document of more than 1048576 bytes; split it\n"));
-        assert_eq!(counts(&run.json()[0]), (2, 1, 6), "{name}");
+        assert_eq!(counts(&run.refused()[0]), (2, 1, 6), "{name}");
     }
 }
 
@@ -140,7 +140,7 @@ fn a_document_that_is_too_long_only_for_the_engine_is_placed_too() {
     let file = folder.file("a.tsv", format!("a\tred\nb\t{long}\nc\tred\n"));
     let run = ingest(&[&file]);
     assert!(run.err.starts_with(&format!("{file}:2: a document of 1048578 bytes")), "{}", run.err);
-    assert_eq!(counts(&run.json()[0]), (2, 1, 6));
+    assert_eq!(counts(&run.refused()[0]), (2, 1, 6));
 }
 
 #[test]
@@ -319,7 +319,8 @@ fn a_configuration_file_has_the_same_names_and_the_command_line_wins() {
     let run = spirit(&["ingest", "--config", &config, &file, "--queries", &queries]);
     let said = format!("{file}:2: expected KEY<TAB>TEXT, found no tab\n{queries}:1: 1 match in ");
     assert!(run.err.starts_with(&said), "{}", run.err);
-    let out = run.done();
+    assert_eq!(run.code, 3);
+    let out = run.out;
     assert!(out.starts_with("ack k\n{\"documents\":1,\"refused\":1,"), "{out}");
     assert!(out.ends_with("\nquery: fox\nk\n"), "{out}");
     let typed = ["ingest", "--config", &config, "--format", "lines", "--analyzer", "simple", &file];

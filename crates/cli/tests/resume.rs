@@ -103,7 +103,7 @@ fn a_line_that_is_refused_is_passed_over_and_large_groups_are_split() {
     let args = [&["ingest", "-d", &directory, "--resume", &file][..], &made].concat();
     let run = spirit(&args);
     assert!(run.err.contains("a.txt:1501: "), "{}", run.err);
-    let summary = &run.json()[0];
+    let summary = &run.refused()[0];
     assert_eq!((summary["documents"].as_u64(), summary["refused"].as_u64()), (Some(3000), Some(1)));
     assert_eq!((count(&directory, "before"), count(&directory, "behind")), (1500, 1500));
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::args::IndexArgs;
-use crate::document::Format;
+use crate::format::FormatName;
 
 /// Streams posts in at full speed while another thread asks for what arrived a moment ago
 ///
@@ -37,9 +37,9 @@ pub(crate) struct DemoArgs {
     /// Print the summary as one JSON object, and do not prompt
     #[arg(long)]
     pub(crate) json: bool,
-    /// Format of the lines (default: by file ending)
+    /// Format of the records [default: auto]
     #[arg(long)]
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<FormatName>,
     #[command(flatten)]
     pub(crate) index: IndexArgs,
 }

@@ -77,7 +77,7 @@ fn corpus(args: &DemoArgs) -> Result<(Corpus, Source), Failure> {
         return Ok((Corpus::generate(args.seed, documents), source(name, 0)));
     };
     note(format_args!("reading {}", path.display()));
-    let found = walk::read(path, args.format, documents)?;
+    let found = walk::read(path, args.format.unwrap_or_default().0, documents)?;
     let name =
         format!("{}: {} documents of {} files", path.display(), found.corpus.len(), found.files);
     Ok((found.corpus, source(name, found.refused)))

@@ -1,6 +1,7 @@
 //! `spirit ingest`: documents go in; how many, and how fast, comes out.
 
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -11,16 +12,19 @@ use crate::args::IngestArgs;
 use crate::directory;
 use crate::failure::Failure;
 use crate::full;
+use crate::input::{Passed, files_below};
 use crate::interrupt::Interrupt;
 use crate::load::Loader;
 use crate::note::note;
 use crate::output::{Out, grouped, json_line, out, rate, rounded};
 use crate::progress::Progress;
 use crate::queries::Queries;
+use crate::refusals::{Member, Reason};
+use crate::rejects::{Rejects, reasons_of};
 use crate::totals::Totals;
 
 #[derive(Serialize)]
-struct Summary {
+struct Summary<'a> {
     documents: u64,
     refused: u64,
     seconds: f64,
@@ -28,23 +32,36 @@ struct Summary {
     bytes: u64,
     /// Documents that went since the index was opened, to make room or since they were there for long enough.
     dropped: u64,
+    /// Refused records by reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refusals: Vec<Reason<'a>>,
+    /// Members whose names can be no fields'; their documents went in without them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    members_left_out: Vec<Member<'a>>,
+    /// Files that were read, if there was a folder among them, and what else is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none", flatten)]
+    passed: Option<Passed>,
 }
 
 pub(crate) fn run(args: IngestArgs) -> Result<(), Failure> {
     let args = args.settled()?;
     let interrupt = Interrupt::caught()?;
+    let sources = Sources::of(&args)?;
     let index = match &args.directory {
         Some(directory) => directory::open_or_make(directory, &args.index, &args.tier)?,
         None => args.index.open()?,
     };
     let mut out = out();
-    let ingested = ingest(&index, &args, &interrupt, &mut out);
+    let ingested = ingest(&index, &args, sources, &interrupt, &mut out);
     directory::close(index, ingested)
 }
 
 fn ingest(
     index: &Index,
     args: &IngestArgs,
+    sources: Sources,
     interrupt: &Interrupt,
     out: &mut Out,
 ) -> Result<(), Failure> {
@@ -53,17 +70,19 @@ fn ingest(
     }
     let dropped_before = index.start_report().expired;
     let mut progress = Progress::new(args.progress);
-    let mut loader =
-        Loader::new(index, (&args.reading).into(), &mut progress).until(interrupt.clone());
+    let Sources { files, passed, rejects } = sources;
+    let mut loader = Loader::new(index, (&args.reading).into(), &mut progress)
+        .until(interrupt.clone())
+        .keep(rejects);
     if args.ack {
         loader = loader.acknowledge(out);
     }
     let load = || match args.resume {
-        true => loader.resume(&args.files),
-        false => loader.load(&args.files),
+        true => loader.resume(&files),
+        false => loader.load(&files),
     };
     let loaded = full::reported(index, interrupt, load);
-    let totals = loader.totals();
+    let (totals, refusals) = (loader.totals(), loader.refusals().clone());
     progress.finish(&totals);
     // Nobody reads any more: nothing is left to say.
     if matches!(loaded, Err(Failure::OutputClosed)) {
@@ -76,17 +95,46 @@ fn ingest(
     }
     // The failure of the index is reported elsewhere; this count is only additional.
     let dropped = dropped(index).map_or(0, |dropped| dropped.saturating_sub(dropped_before));
-    json_line(out, &summary(totals, seconds, dropped))?;
+    let summary = Summary {
+        refusals: refusals.reasons(),
+        members_left_out: refusals.members(),
+        files: passed.map(|_| files.len()),
+        passed,
+        ..summary(totals, seconds, dropped)
+    };
+    json_line(out, &summary)?;
     if dropped > 0 {
         let count = grouped(dropped);
         note(format_args!("{count} documents were dropped, as --on-full drop or --retain asks"));
     }
     out.flush()?;
     loaded?;
-    let Some(queries) = args.queries.clone().map(Queries::File) else { return Ok(()) };
-    let answered = answer_all(index, &queries, &args.answering, out);
-    out.flush()?;
-    answered
+    if let Some(queries) = args.queries.clone().map(Queries::File) {
+        let answered = answer_all(index, &queries, &args.answering, out);
+        out.flush()?;
+        answered?;
+    }
+    if totals.refused > 0 { Err(Failure::Refused) } else { Ok(()) }
+}
+
+/// What is read, and where what is refused goes.
+struct Sources {
+    files: Vec<PathBuf>,
+    /// What is not read below folders, if there are any.
+    passed: Option<Passed>,
+    rejects: Option<Rejects>,
+}
+
+impl Sources {
+    fn of(args: &IngestArgs) -> Result<Sources, Failure> {
+        let reasons = args.rejects.as_deref().map(reasons_of);
+        let written = [args.directory.as_deref(), args.rejects.as_deref(), reasons.as_deref()];
+        let written: Vec<&Path> = written.into_iter().flatten().collect();
+        let (files, passed) = files_below(&args.files, &written).map_err(Failure::work)?;
+        let open = |path: &Path| Rejects::open(path, &files, args.resume);
+        let rejects = args.rejects.as_deref().map(open).transpose()?;
+        Ok(Sources { files, passed, rejects })
+    }
 }
 
 /// Documents that were ever dropped.
@@ -94,7 +142,7 @@ fn dropped(index: &Index) -> Result<u64, Failure> {
     Ok(index.stats().map_err(Failure::work)?.expired)
 }
 
-fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary {
+fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary<'static> {
     Summary {
         documents: totals.documents,
         refused: totals.refused,
@@ -102,5 +150,9 @@ fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary {
         documents_per_second: rounded(rate(totals.documents, time), 1),
         bytes: totals.bytes,
         dropped,
+        refusals: Vec::new(),
+        members_left_out: Vec::new(),
+        files: None,
+        passed: None,
     }
 }

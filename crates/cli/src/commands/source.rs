@@ -8,6 +8,7 @@ use crate::args::{IndexArgs, ReadingArgs, SourceArgs};
 use crate::choice::OnFullName;
 use crate::directory;
 use crate::failure::Failure;
+use crate::input::files_below;
 use crate::load::Loader;
 use crate::progress::Progress;
 use crate::queries::Queries;
@@ -45,7 +46,11 @@ impl Source {
                 check_nothing_is_read(reading)?;
                 directory::open_to_ask(directory, index)
             }
-            Source::Files(files) => indexed(files, reading, index),
+            Source::Files(files) => {
+                reading.check()?;
+                let (files, _) = files_below(files, &[]).map_err(Failure::work)?;
+                indexed(&files, reading, index)
+            }
         }
     }
 
@@ -82,7 +87,13 @@ fn indexed(files: &[PathBuf], reading: &ReadingArgs, args: &IndexArgs) -> Result
 }
 
 fn check_nothing_is_read(reading: &ReadingArgs) -> Result<(), Failure> {
-    let given = [(reading.format.is_some(), "--format"), (reading.strict, "--strict")];
+    let given = [
+        (reading.format.is_some(), "--format"),
+        (reading.delimiter.is_some(), "--delimiter"),
+        (reading.record_start.is_some(), "--record-start"),
+        (!reading.text_field.is_empty(), "--text-field"),
+        (reading.strict, "--strict"),
+    ];
     match given.into_iter().find(|(given, _)| *given) {
         None => Ok(()),
         Some((_, name)) => {

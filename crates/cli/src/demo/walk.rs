@@ -4,10 +4,15 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
+use spirit::Analyzer;
+use spirit::schema::Schema;
+
 use super::corpus::{BYTES_MAX, Corpus};
-use crate::document::Format;
+use crate::document::{Parser, Rules};
 use crate::failure::Failure;
-use crate::input::{Line, Lines};
+use crate::format::Format;
+use crate::input::{Cutting, Records, Step};
+use crate::interrupt::Interrupt;
 
 /// Folders of things that were made from the text beside them.
 const MADE: [&str; 2] = ["target", "node_modules"];
@@ -63,15 +68,22 @@ impl Found {
         format: Option<Format>,
         documents_max: u64,
     ) -> std::io::Result<()> {
-        let format = format.unwrap_or_else(|| Format::of(path));
-        let mut lines = Lines::open(path, format.line_bytes_max())?;
+        let schema = Schema::new(Analyzer::default(), true);
+        let (cutting, rules) = (Cutting::of(format), Rules::new(&[], b',', &schema));
+        let mut records = Records::open(&Interrupt::default(), path, &cutting)?;
+        let mut parser = None;
         self.files += 1;
         while !self.is_full(documents_max) {
-            let Some((_, line)) = lines.next()? else { break };
-            let document = match line {
-                Line::Bytes(bytes) => format.parse(bytes).ok(),
-                Line::TooLong => None,
+            let record = match records.step()? {
+                Step::Begin(format, names) => {
+                    parser = Parser::new(format, names, &rules).ok();
+                    continue;
+                }
+                Step::Record(_, record) => record,
+                Step::Pause => continue,
+                Step::End => break,
             };
+            let document = parser.as_ref().and_then(|parser| parser.parse(&record).ok());
             match document.filter(|document| document.text.len() <= BYTES_MAX) {
                 Some(document) => self.corpus.push(&document.text),
                 None => self.refused += 1,
@@ -101,7 +113,7 @@ fn entries(path: &Path) -> Vec<(PathBuf, bool)> {
 
 /// Compressed files are taken at their word.
 fn is_text(path: &Path) -> bool {
-    if path.extension().is_some_and(|ending| ending == "zst") {
+    if Format::is_packed(path) {
         return true;
     }
     let mut start = Vec::new();

@@ -83,6 +83,13 @@ impl Run {
         self.done().lines().map(|line| serde_json::from_str(line).expect(line)).collect()
     }
 
+    /// The JSON objects of standard output, where documents were refused.
+    #[track_caller]
+    pub(crate) fn refused(self) -> Vec<Value> {
+        assert_eq!(self.code, 3, "{}", self.err);
+        Run { code: 0, ..self }.json()
+    }
+
     /// Standard error, after a failure: one line, from `spirit`.
     #[track_caller]
     pub(crate) fn failed(self, code: i32) -> String {

@@ -1,0 +1,171 @@
+//! Rows of comma-separated values (RFC 4180): lines, and further ones where quotation marks are open.
+
+use std::io;
+
+use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+
+use super::Lines;
+use super::step::{Line, Step};
+use crate::format::Format;
+
+pub(crate) struct Rows {
+    lines: Lines,
+    bytes_max: usize,
+    reader: Reader,
+    /// Values that the reader copies, and their ends: nobody reads them here.
+    values: (Vec<u8>, Vec<usize>),
+    /// The row, as it stands in the file.
+    row: Vec<u8>,
+    /// The number of the row's first line; none if it has none yet.
+    first: Option<u64>,
+    is_long: bool,
+    /// The names of columns were read.
+    has_names: bool,
+}
+
+impl Rows {
+    pub(crate) fn new(lines: Lines, delimiter: u8, bytes_max: usize) -> Rows {
+        Rows {
+            lines,
+            bytes_max,
+            reader: ReaderBuilder::new().delimiter(delimiter).build(),
+            values: (Vec::new(), Vec::new()),
+            row: Vec::new(),
+            first: None,
+            is_long: false,
+            has_names: false,
+        }
+    }
+
+    pub(crate) fn step(&mut self) -> io::Result<Step<'_>> {
+        if self.first.is_none() {
+            self.row.clear();
+            self.is_long = false;
+        }
+        loop {
+            if !self.lines.read_line()? {
+                return Ok(Step::Pause);
+            }
+            let is_end = self.lines.line.is_empty();
+            match self.first {
+                None if is_end => return Ok(Step::End),
+                Some(_) if is_end => return Ok(self.taken()),
+                None if self.lines.is_blank() => drop(self.lines.take_line()),
+                _ => {
+                    if self.append() {
+                        return Ok(self.taken());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the line that was read to the row. True if that ends it.
+    fn append(&mut self) -> bool {
+        let is_cut = self.lines.is_cut;
+        let line = self.lines.bytes();
+        let has_room = !is_cut && self.row.len() + line.len() <= self.bytes_max;
+        let ends = fed(&mut self.reader, line, &mut self.values);
+        if has_room {
+            self.row.extend(line);
+        }
+        self.is_long |= !has_room;
+        let number = self.lines.number + 1;
+        self.first.get_or_insert(number);
+        self.lines.take_line();
+        // How the rest of a line that was cut would go on is not known: the next one begins anew.
+        if is_cut {
+            self.reader.reset();
+        }
+        ends || is_cut
+    }
+
+    fn taken(&mut self) -> Step<'_> {
+        let first = self.first.take().unwrap_or_default();
+        let row = self.row.strip_suffix(b"\n").unwrap_or(&self.row);
+        let row = row.strip_suffix(b"\r").unwrap_or(row);
+        match (self.is_long, std::mem::replace(&mut self.has_names, true)) {
+            (true, _) => Step::Record(first, Line::TooLong),
+            (false, true) => Step::Record(first, Line::Bytes(row)),
+            (false, false) => Step::Begin(Format::Csv, row),
+        }
+    }
+}
+
+/// Feeds a line to the reader. True if a row ends with it.
+fn fed(reader: &mut Reader, mut line: &[u8], values: &mut (Vec<u8>, Vec<usize>)) -> bool {
+    // Room for as many values as there are bytes, so that it is never full.
+    let room = line.len() + 2;
+    if values.0.len() < room {
+        values.0.resize(room, 0);
+        values.1.resize(room, 0);
+    }
+    while !line.is_empty() {
+        let (result, taken, ..) = reader.read_record(line, &mut values.0, &mut values.1);
+        if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
+            return true;
+        }
+        line = &line[taken..];
+    }
+    false
+}
+
+/// Splits a row into its values. None: quotation marks are open at its end.
+pub(crate) fn values(row: &[u8], delimiter: u8) -> Option<Vec<Vec<u8>>> {
+    let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
+    let line = [row, b"\n"].concat();
+    let (mut bytes, mut ends) = (vec![0; line.len() + 2], vec![0; line.len() + 2]);
+    let (result, _, _, count) = reader.read_record(&line, &mut bytes, &mut ends);
+    if result != ReadRecordResult::Record {
+        return None;
+    }
+    let mut start = 0;
+    let value = |end: &usize| bytes[std::mem::replace(&mut start, *end)..*end].to_vec();
+    Some(ends[..count].iter().map(value).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::records::Cutting;
+    use super::super::records::tests::{of, records};
+    use super::*;
+
+    #[test]
+    fn rows_go_on_where_quotation_marks_are_open() {
+        let text = "\n\u{feff}a,b\r\n1,\"two\nlines, \"\"quoted\"\"\"\r\n\n3,5\" pipe\n\"\",\n6,7";
+        let expected =
+            ["names a,b", "3 1,\"two\nlines, \"\"quoted\"\"\"", "6 3,5\" pipe", "7 \"\",", "8 6,7"];
+        assert_eq!(records(text.as_bytes(), &of(Format::Csv)), expected);
+        let tabs = Cutting { delimiter: b'\t', ..of(Format::Csv) };
+        assert_eq!(records(b"a\tb\n\"1\n\"\t2\n", &tabs), ["names a\tb", "2 \"1\n\"\t2"]);
+        assert_eq!(
+            records(b"a,b\n\"open\n1,2\n", &of(Format::Csv)),
+            ["names a,b", "2 \"open\n1,2"]
+        );
+        assert_eq!(records(b"", &of(Format::Csv)), [""; 0]);
+    }
+
+    #[test]
+    fn values_are_those_that_were_written() {
+        let split = |row: &str| {
+            let values = values(row.as_bytes(), b',')?;
+            Some(values.into_iter().map(|v| String::from_utf8(v).unwrap()).collect::<Vec<_>>())
+        };
+        let all = |values: &[&str]| Some(values.iter().map(|v| (*v).to_owned()).collect());
+        assert_eq!(split("a,\"b\r\n\"\"c\"\"\",,d"), all(&["a", "b\r\n\"c\"", "", "d"]));
+        assert_eq!(split("\"\""), all(&[""]));
+        assert_eq!(split("a,\"b"), None);
+        // What a writer quotes comes back, whatever it is.
+        for seed in 0..2000u32 {
+            let pick = |n: u32| {
+                ["", "a", "\"", ",", "\n", "\r\n", "é", " "]
+                    [(seed * 7 + n * n * seed / 3) as usize % 8]
+            };
+            let wanted: Vec<String> =
+                (0..1 + seed % 4).map(|v| (0..seed % 5).map(|n| pick(n + v)).collect()).collect();
+            let row: Vec<_> =
+                wanted.iter().map(|v| format!("\"{}\"", v.replace('"', "\"\""))).collect();
+            assert_eq!(split(&row.join(",")), Some(wanted), "{row:?}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What was refused: how many records by each reason, and how many members by each name.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use spirit::WriteError;
+use spirit::schema::FieldError;
+
+use crate::document::Document;
+
+/// Places that are named by reason: the first ones.
+const PLACES: usize = 5;
+/// Different names of members that are counted.
+const NAMES: usize = 100;
+/// The name of all others.
+const OTHERS: &str = "(others)";
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Refusals {
+    records: BTreeMap<&'static str, Counted>,
+    members: BTreeMap<String, Counted>,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+struct Counted {
+    count: u64,
+    /// The first ones: `FILE:LINE`.
+    at: Vec<String>,
+}
+
+/// Records that were refused for a reason.
+#[derive(Serialize)]
+pub(crate) struct Reason<'a> {
+    reason: &'a str,
+    #[serde(flatten)]
+    counted: &'a Counted,
+}
+
+/// Values of a member whose name can be no field's.
+#[derive(Serialize)]
+pub(crate) struct Member<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    counted: &'a Counted,
+}
+
+impl Refusals {
+    /// Counts a record.
+    pub(crate) fn count(&mut self, reason: &'static str, path: &Path, line: u64) {
+        self.records.entry(reason).or_default().add(1, path, line);
+    }
+
+    /// Counts values of a member.
+    pub(crate) fn pass_over(&mut self, name: &str, count: u64, path: &Path, line: u64) {
+        let is_known = self.members.contains_key(name) || self.members.len() < NAMES;
+        let name = if is_known { name } else { OTHERS };
+        self.members.entry(name.to_owned()).or_default().add(count, path, line);
+    }
+
+    /// Takes the members out of a document whose names were refused before.
+    pub(crate) fn pass_over_known(&mut self, document: &mut Document<'_>, path: &Path, line: u64) {
+        if self.members.is_empty() {
+            return;
+        }
+        document.fields.retain(|(name, _)| match self.members.get_mut(name) {
+            None => true,
+            Some(counted) => {
+                counted.add(1, path, line);
+                false
+            }
+        });
+    }
+
+    /// By reason, the most frequent first.
+    pub(crate) fn reasons(&self) -> Vec<Reason<'_>> {
+        let mut all: Vec<_> =
+            self.records.iter().map(|(reason, counted)| Reason { reason, counted }).collect();
+        all.sort_by_key(|reason| std::cmp::Reverse(reason.counted.count));
+        all
+    }
+
+    /// By name.
+    pub(crate) fn members(&self) -> Vec<Member<'_>> {
+        self.members.iter().map(|(name, counted)| Member { name, counted }).collect()
+    }
+}
+
+impl Counted {
+    fn add(&mut self, count: u64, path: &Path, line: u64) {
+        self.count += count;
+        if self.at.len() < PLACES {
+            self.at.push(format!("{}:{line}", path.display()));
+        }
+    }
+}
+
+/// The reason by which documents that the index refused are counted.
+pub(crate) fn kind_of(error: &WriteError) -> &'static str {
+    match error {
+        WriteError::DocumentTooLong { .. } => "too long",
+        WriteError::DocumentTooLarge { .. } => "too large for a segment",
+        WriteError::Key { .. } => "invalid key",
+        WriteError::Field(field) => match field {
+            FieldError::Unknown { .. } => "field not in the schema",
+            FieldError::Misfit { .. } => "value of another kind",
+            FieldError::KeywordTooLong { .. } => "keyword too long",
+            FieldError::Name { .. } | FieldError::Reserved { .. } => "invalid name of a field",
+            FieldError::TooManyFields { .. } | FieldError::TooManyTextFields { .. } => {
+                "too many fields"
+            }
+            FieldError::TooManyValues { .. } => "too many values",
+            _ => "field",
+        },
+        _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_counted_with_their_first_places() {
+        let mut refusals = Refusals::default();
+        for line in 1..=9 {
+            refusals.count(if line == 2 { "too long" } else { "no tab" }, Path::new("a"), line);
+        }
+        for name in 0..2 * NAMES {
+            refusals.pass_over(&format!("$ {name}"), 2, Path::new("a"), 1);
+        }
+        let text = serde_json::to_string(&refusals.reasons()).unwrap();
+        let expected = r#"[{"reason":"no tab","count":8,"at":["a:1","a:3","a:4","a:5","a:6"]},{"reason":"too long","count":1,"at":["a:2"]}]"#;
+        assert_eq!(text, expected);
+        let members = refusals.members();
+        assert_eq!((members.len(), members[1].counted.count), (NAMES + 1, 2));
+        let others = members.iter().find(|member| member.name == OTHERS).unwrap();
+        assert_eq!(others.counted.count, 2 * NAMES as u64);
+    }
+}
