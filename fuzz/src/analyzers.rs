@@ -20,7 +20,7 @@ thread_local! {
     );
 }
 
-/// Cuts `data`, as far as it is text, with all five analyzers.
+/// Cuts `data`, as far as it is text, with all analyzers.
 pub fn analyzers(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     TOKENIZERS.with_borrow_mut(|tokenizers| {

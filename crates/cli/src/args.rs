@@ -331,7 +331,8 @@ pub(crate) struct ReadingArgs {
 #[derive(Clone, Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of the index")]
 pub(crate) struct IndexArgs {
-    /// How text becomes terms: simple, standard, social, english, keyword [default: standard]
+    /// How text becomes terms: simple, standard, social, english, code (tells C, C++ and C# apart),
+    /// keyword [default: standard]
     #[arg(long, value_name = "NAME")]
     pub(crate) analyzer: Option<Analyzer>,
     /// DRAM for the whole index, a hard cap: 512M, 1.5GiB. Not kept [default: 1GiB, or more if the

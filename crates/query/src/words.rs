@@ -2,7 +2,7 @@
 //! queries and programs' queries share this code, so both find the indexed terms.
 
 use spirit_schema::FieldKind;
-use spirit_text::Tokenizer;
+use spirit_text::{Tokenizer, push_term};
 
 use crate::problem::Problem;
 use crate::query::{Kind, Node, NodeId, Occur, Query, Siblings, TooLarge};
@@ -170,12 +170,12 @@ fn fits(text: &str) -> Result<(), TooLarge> {
     if text.len() > max { Err(TooLarge::Text { max }) } else { Ok(()) }
 }
 
-/// Appends `word` to a buffer in the form of terms: in lower case, unless they are verbatim.
+/// Appends `word` to a buffer in the form of terms: normalized and folded, unless they are verbatim.
 pub(crate) fn push_normalized(field: Target, word: &str, buffer: &mut String) {
     if field.is_verbatim() {
         buffer.push_str(word);
     } else {
-        buffer.extend(word.chars().flat_map(char::to_lowercase));
+        push_term(word, buffer);
     }
 }
 

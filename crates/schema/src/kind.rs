@@ -69,8 +69,14 @@ impl TimeUnit {
 
 /// The analyzers by their number in files: one past their place here. The order never changes. New
 /// ones come last, in whichever order [`Analyzer::ALL`] has them.
-const ANALYZERS: [Analyzer; Analyzer::ALL.len()] =
-    [Analyzer::Simple, Analyzer::Standard, Analyzer::Social, Analyzer::English, Analyzer::Keyword];
+const ANALYZERS: [Analyzer; Analyzer::ALL.len()] = [
+    Analyzer::Simple,
+    Analyzer::Standard,
+    Analyzer::Social,
+    Analyzer::English,
+    Analyzer::Keyword,
+    Analyzer::Code,
+];
 
 // Each analyzer has a number. Each round of a loop looks at the next place.
 const _: () = {
@@ -181,6 +187,7 @@ mod tests {
             (Analyzer::Social, 3),
             (Analyzer::English, 4),
             (Analyzer::Keyword, 5),
+            (Analyzer::Code, 6),
         ];
         for (analyzer, number) in numbered {
             assert_eq!(FieldKind::Text(analyzer).numbers(), [1, number]);
@@ -200,7 +207,7 @@ mod tests {
         {
             assert!(wrong.parse::<FieldKind>().is_err(), "{wrong}");
         }
-        for wrong in [[0, 0], [1, 0], [1, 6], [2, 1], [5, 5], [7, 0]] {
+        for wrong in [[0, 0], [1, 0], [1, 7], [2, 1], [5, 5], [7, 0]] {
             assert_eq!(FieldKind::from_numbers(wrong), None);
         }
     }

@@ -10,15 +10,17 @@ use std::str::FromStr;
 /// The way in which text becomes tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Analyzer {
-    /// Maximal runs of Unicode alphanumeric characters, lower-cased. Nothing is dropped.
+    /// Maximal runs of Unicode alphanumeric characters, folded. Nothing is dropped.
     Simple,
-    /// UAX #29 words, lower-cased.
+    /// UAX #29 words, folded.
     #[default]
     Standard,
     /// `Standard`, with `#tags`, `@names`, `$cash` tags, URLs and emoji as tokens too.
     Social,
     /// `Standard` without possessive `'s` and common English words, stemmed.
     English,
+    /// `Standard`, with the signs in names of programming: `c++`, `c#`, `.net`.
+    Code,
     /// The whole value as one token, verbatim. An empty value has none.
     Keyword,
 }
@@ -54,11 +56,12 @@ const fn name_word(analyzer: Analyzer) -> u64 {
 impl Analyzer {
     /// All analyzers, in the order of their documentation. A new one also needs a number in files:
     /// `ANALYZERS` in spirit-schema.
-    pub const ALL: [Analyzer; 5] = [
+    pub const ALL: [Analyzer; 6] = [
         Analyzer::Simple,
         Analyzer::Standard,
         Analyzer::Social,
         Analyzer::English,
+        Analyzer::Code,
         Analyzer::Keyword,
     ];
 
@@ -70,6 +73,7 @@ impl Analyzer {
             Analyzer::Standard => "standard",
             Analyzer::Social => "social",
             Analyzer::English => "english",
+            Analyzer::Code => "code",
             Analyzer::Keyword => "keyword",
         }
     }
@@ -129,7 +133,7 @@ mod tests {
         let error = "Simple".parse::<Analyzer>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "no analyzer is called \"Simple\"; choose one of simple, standard, social, english, keyword"
+            "no analyzer is called \"Simple\"; choose one of simple, standard, social, english, code, keyword"
         );
     }
 }

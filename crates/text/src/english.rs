@@ -1,6 +1,6 @@
 //! `english`: `standard` without possessive `'s` and without the most common words, stemmed.
 //!
-//! A filter after `standard`. It gets each word once, lower-cased and numbered, and hands on the
+//! A filter after `standard`. It gets each word once, folded and numbered, and hands on the
 //! rest of it at the same position. A stop word keeps its position, so a phrase query around it
 //! still measures distances correctly. The length limit is that of `standard`: it applies to the
 //! word, not to the stem. Stems are those of the Snowball English ("Porter 2") stemmer.
@@ -76,9 +76,9 @@ impl English {
     }
 }
 
-/// Removes a final `'s` from the word, with either apostrophe.
+/// Removes a final `'s` from the word.
 fn strip_possessive(word: &str) -> &str {
-    word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word)
+    word.strip_suffix("'s").unwrap_or(word)
 }
 
 fn is_stop_word(word: &str) -> bool {

@@ -10,7 +10,7 @@
 //! Next to a non-ASCII byte the answer is uncertain. A wrong "perhaps" only costs the slow lane; a
 //! "no" is never wrong.
 //!
-//! `social` uses these tables with more suspicious bytes.
+//! `social` and `code` use these tables with more suspicious bytes.
 
 /// Letter, `:` `.` `'`, letter.
 const LETTERS: u8 = 1;
@@ -33,11 +33,13 @@ pub(crate) struct Joins {
 
 impl Joins {
     /// The joins of `standard`.
-    pub(crate) const STANDARD: Joins = Joins::new(b"_", false);
+    pub(crate) const STANDARD: Joins = Joins::new(b"_", false, b"");
     /// The joins of `social`: sigils and beginnings of URLs are suspicious too.
-    pub(crate) const SOCIAL: Joins = Joins::new(b"_#@$", true);
+    pub(crate) const SOCIAL: Joins = Joins::new(b"_#@$", true, b"+#");
+    /// The joins of `code`: signs of names are suspicious too.
+    pub(crate) const CODE: Joins = Joins::new(b"_.", false, b"+#");
 
-    const fn new(before: &[u8], urls: bool) -> Joins {
+    const fn new(before: &[u8], urls: bool, after: &[u8]) -> Joins {
         let mut joins = Joins { before: [0; 256], infix: [0; 256], next: [0; 256] };
         let mut byte = 0;
         while byte < 256 {
@@ -48,6 +50,11 @@ impl Joins {
         let mut i = 0;
         while i < before.len() {
             joins.before[before[i] as usize] = 1;
+            i += 1;
+        }
+        let mut i = 0;
+        while i < after.len() {
+            joins.infix[after[i] as usize] |= ANY;
             i += 1;
         }
         joins

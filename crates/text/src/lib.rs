@@ -2,7 +2,7 @@
 //!
 //! A [`Tokenizer`] turns one document or query at a time into [`Token`]s, and hands each to a
 //! closure. It owns its buffers, sized when it is made. So all analyzers but `english` allocate
-//! nothing for a document.
+//! nothing for most documents.
 //!
 //! One vector pass over the text lower-cases ASCII. It marks the bytes that are letters or digits,
 //! and those that are not ASCII. A second pass reads runs off the marks, bit by bit. A run of plain
@@ -12,9 +12,10 @@
 //! inside, a `#tag`. A third of all articles have some non-ASCII byte, but fewer than one token in
 //! a hundred has.
 //!
-//! Analyzers do not normalize Unicode: a letter with a combining mark and the composed letter are
-//! different terms. They do not fold accents. They segment languages without spaces only as UAX #29
-//! does.
+//! All analyzers but `keyword` give the same terms for texts that look the same. They cut the
+//! composed form of a text (NFC), in which all apostrophes are `'` and signs that nobody sees are
+//! left out. They fold case in full. They do not fold accents, nor map compatibility characters.
+//! They segment languages without spaces only as UAX #29 does.
 //!
 //! ```
 //! use spirit_text::{Analyzer, Tokenizer};
@@ -31,11 +32,15 @@
 
 mod analyzer;
 mod classes;
+mod code;
 mod emitter;
 mod english;
 mod fold;
 mod joins;
+mod normal;
+mod part;
 mod scan;
+mod signs;
 mod simple;
 mod social;
 mod standard;
@@ -44,10 +49,11 @@ mod tokenizer;
 
 pub use analyzer::{Analyzer, UnknownAnalyzer};
 pub use emitter::Summary;
+pub use fold::push_term;
 pub use token::{Sink, Token};
 pub use tokenizer::{TextTooLong, Tokenizer};
 
-/// The longest term kept, in bytes of its lower-cased form.
+/// The longest term kept, in bytes of its folded form.
 ///
 /// A longer token takes a position, so phrases around it keep their distances. It does not reach
 /// the sink, and is counted in [`Summary::skipped`].

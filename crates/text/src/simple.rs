@@ -1,12 +1,15 @@
-//! `simple`: maximal runs of Unicode alphanumeric characters, lower-cased. Nothing is dropped.
+//! `simple`: maximal runs of Unicode alphanumeric characters and the marks behind them, folded.
+//! Nothing is dropped.
 //!
 //! The simplest analyzer. Other engines can be configured to match it token for token. An ASCII run
-//! is a token. A run with other characters is split character by character, and only that run costs
-//! time.
+//! is a token. A run with other characters is normalized and split character by character. Only
+//! that run costs time.
 
 use crate::emitter::Emitter;
 use crate::fold::Fold;
+use crate::part::Part;
 use crate::scan::{Lower, Run, Runs};
+use crate::signs::is_mark;
 use crate::token::SpanSink;
 
 /// Emits the tokens of `text`, whose lower-cased copy is `lower` and whose runs are `runs`.
@@ -22,7 +25,7 @@ pub(crate) fn words<S: SpanSink>(
     runs.for_each(|Run { start, end, mixed }| {
         if mixed {
             out.summary.tokens = position;
-            split_run(text, lower, [start, end], fold, out);
+            split_run(text, [start, end], fold, out);
             position = out.summary.tokens;
         } else {
             out.emit_at(position, lower.from(start), end - start, start..end);
@@ -37,26 +40,33 @@ pub(crate) fn words<S: SpanSink>(
 #[inline(never)]
 fn split_run<S: SpanSink>(
     text: &str,
-    lower: Lower<'_>,
     [start, end]: [usize; 2],
     fold: &mut Fold,
     out: &mut Emitter<S>,
 ) {
-    let mut word = start;
-    for (offset, c) in text[start..end].char_indices() {
-        if !is_alphanumeric(c) {
-            let at = start + offset;
-            emit_word(text, lower, [word, at], fold, out);
-            word = at + c.len_utf8();
+    Part::cut(text, start..end, fold, |part, fold| {
+        let mut word = None;
+        for (at, c) in part.text.char_indices() {
+            let continues = is_alphanumeric(c) || word.is_some() && is_mark(c);
+            match word {
+                None if continues && !is_mark(c) => word = Some(at),
+                Some(start) if !continues => {
+                    part.emit(start..at, fold, out);
+                    word = None;
+                }
+                _ => {}
+            }
         }
-    }
-    emit_word(text, lower, [word, end], fold, out);
+        if let Some(start) = word {
+            part.emit(start..part.text.len(), fold, out);
+        }
+    });
 }
 
 /// Like `char::is_alphanumeric`, for characters of runs.
 fn is_alphanumeric(c: char) -> bool {
     match c {
-        ..='\u{7f}' => true,
+        ..='\u{7f}' => c.is_ascii_alphanumeric(),
         // General punctuation, the most common reason to be here: dashes and curly quotation marks.
         // Saves two table searches.
         '\u{2000}'..='\u{206f}' => false,
@@ -64,27 +74,10 @@ fn is_alphanumeric(c: char) -> bool {
     }
 }
 
-/// Emits one word of the text, which may be empty.
-fn emit_word<S: SpanSink>(
-    text: &str,
-    lower: Lower<'_>,
-    [start, end]: [usize; 2],
-    fold: &mut Fold,
-    out: &mut Emitter<S>,
-) {
-    let word = &text[start..end];
-    if !word.is_ascii() {
-        fold.emit_lower(word, start, out);
-    } else if !word.is_empty() {
-        out.emit_outlined(lower.from(start), word.len(), start..end);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #[test]
     fn the_shortcut_agrees_with_the_standard_library() {
-        let others = ('\u{80}'..=char::MAX).chain('0'..='9').chain('A'..='Z').chain('a'..='z');
-        assert!(others.into_iter().all(|c| super::is_alphanumeric(c) == c.is_alphanumeric()));
+        assert!(('\0'..=char::MAX).all(|c| super::is_alphanumeric(c) == c.is_alphanumeric()));
     }
 }

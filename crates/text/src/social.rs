@@ -3,28 +3,35 @@
 //! A *mark* is a span that stays one token. No word character (alphanumeric or `_`) may precede it.
 //! Marks are:
 //!
-//! - a tag or a name: `#` or `@` and the word characters after it, at least one of them
-//!   alphanumeric;
+//! - a tag or a name: `#` or `@` and the word characters and combining marks after it, at least one
+//!   of them alphanumeric;
 //! - a cash tag: `$` and ASCII letters that no other word character follows (`$AAPL`, but not
 //!   `$5M`);
-//! - a URL: `http://`, `https://` or `www.` in any case, and the text after it up to white space,
-//!   without punctuation at its end. Something must be left after the prefix.
+//! - a URL: `http://`, `https://` or `www.` in any case, and the text after it up to white space
+//!   or a zero width space, without punctuation at its end. Something must be left after the prefix.
 //!
-//! `standard` cuts the text between marks. Emoji in it are tokens: each grapheme that starts with a
+//! `standard` cuts the text between marks, but `++` and `#` stay behind words as in
+//! [`code`](crate::code). Emoji in it are tokens: each grapheme that starts with a
 //! pictograph, is a flag, or is a keycap. Signs before U+2190 are text by default (`©`, `™`). They
 //! count as emoji only if the emoji variation selector follows. An emoji that UAX #29 puts inside a
-//! word stays in the word.
+//! word stays in the word. Variation selectors are left out of terms, so an emoji is one term with
+//! and without.
 //!
 //! Plain runs take the fast lane of `standard`. A run next to a sigil, or at a possible beginning
 //! of a URL, sends its region here.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::classes::word_end;
+use crate::code::signs_behind;
 use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::joins::Joins;
+use crate::part::Part;
 use crate::scan::{Lower, Run, Runs};
+use crate::signs::{is_apostrophe, is_mark, is_pictograph};
 use crate::standard::{emit_word, region_end, walk, with_underscores};
 use crate::token::SpanSink;
 
@@ -33,6 +40,7 @@ static JOINS: Joins = Joins::SOCIAL;
 const URL_PREFIXES: [&str; 3] = ["http://", "https://", "www."];
 /// The variation selector that shows a character as an emoji.
 const EMOJI_SELECTOR: char = '\u{fe0f}';
+const ZERO_WIDTH_SPACE: char = '\u{200b}';
 const KEYCAP: char = '\u{20e3}';
 /// The first pictograph that needs no `EMOJI_SELECTOR`. Those below are ordinary signs without it.
 const PICTOGRAPH_MIN: char = '\u{2190}';
@@ -53,7 +61,8 @@ pub(crate) fn words<S: SpanSink>(
             return end;
         }
         let end = region_end(text.as_bytes(), run.end);
-        region(text, lower, [floor, end], fold, out);
+        let before = text[..floor].chars().next_back();
+        Part::cut(text, floor..end, fold, |part, fold| region(&part, before, fold, out));
         end
     });
 }
@@ -75,6 +84,7 @@ fn plain_span(text: &str, lower: Lower<'_>, floor: usize, run: Run) -> Option<[u
         _ => {
             let start = with_underscores(lower, floor, start);
             let end = word_end(text, start)?;
+            let end = end + signs_behind(text, &(start..end), false)?;
             let may_begin_url = |pair: &[u8]| matches!(pair, [b'p' | b's' | b'w', b':' | b'.']);
             let has_url = lower.from(start)[..=end - start].windows(2).any(may_begin_url);
             let has_sigil = matches!(lower.byte_before(start), b'#' | b'@' | b'$');
@@ -88,36 +98,36 @@ fn may_be_word_byte(byte: u8) -> bool {
     matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | 0x80..)
 }
 
-/// Emits the tokens of one region of `text`.
+/// Emits the tokens of one part of the text, which follows the character `before`.
 #[cold]
 #[inline(never)]
 fn region<S: SpanSink>(
-    text: &str,
-    lower: Lower<'_>,
-    [start, end]: [usize; 2],
+    part: &Part<'_>,
+    before: Option<char>,
     fold: &mut Fold,
     out: &mut Emitter<S>,
 ) {
-    let (mut gap, mut at) = (start, start);
-    while let Some(skipped) = lower.from(at)[..end - at].iter().position(may_begin_mark) {
+    let text = part.text;
+    let (mut gap, mut at) = (0, 0);
+    while let Some(skipped) = text.as_bytes()[at..].iter().position(may_begin_mark) {
         at += skipped;
-        let before = text[..at].chars().next_back();
-        let len = if before.is_some_and(is_word_char) { 0 } else { mark_len(&text[at..end]) };
+        let before = text[..at].chars().next_back().or(before);
+        let len = if before.is_some_and(is_word_char) { 0 } else { mark_len(&text[at..]) };
         if len == 0 {
             at += 1;
             continue;
         }
-        between_marks(text, lower, [gap, at], fold, out);
-        emit_word(text, lower, [at, at + len], fold, out);
+        between_marks(part, gap..at, fold, out);
+        part.emit(at..at + len, fold, out);
         at += len;
         gap = at;
     }
-    between_marks(text, lower, [gap, end], fold, out);
+    between_marks(part, gap..text.len(), fold, out);
 }
 
-/// True if a mark may begin with this byte of the lower-cased text.
+/// True if a mark may begin with this byte.
 fn may_begin_mark(byte: &u8) -> bool {
-    matches!(byte, b'#' | b'@' | b'$' | b'h' | b'w')
+    matches!(byte, b'#' | b'@' | b'$' | b'h' | b'H' | b'w' | b'W')
 }
 
 /// Returns the length in bytes of the mark at the beginning of `rest`; 0 without one.
@@ -135,7 +145,8 @@ fn is_word_char(c: char) -> bool {
 
 fn tag_len(rest: &str) -> usize {
     let body = &rest[1..];
-    let body = &body[..body.find(|c| !is_word_char(c)).unwrap_or(body.len())];
+    let continues = |c| is_word_char(c) || is_mark(c);
+    let body = &body[..body.find(|c| !continues(c)).unwrap_or(body.len())];
     if body.contains(char::is_alphanumeric) { 1 + body.len() } else { 0 }
 }
 
@@ -152,53 +163,53 @@ fn url_len(rest: &str) -> usize {
             .is_some_and(|s| s.eq_ignore_ascii_case(prefix.as_bytes()))
     };
     let Some(prefix) = URL_PREFIXES.iter().find(begins) else { return 0 };
-    let span = &rest[..rest.find(char::is_whitespace).unwrap_or(rest.len())];
+    let ends = |c: char| c.is_whitespace() || c == ZERO_WIDTH_SPACE;
+    let span = &rest[..rest.find(ends).unwrap_or(rest.len())];
     let url = span.trim_end_matches(is_closing_punctuation);
     if url.len() > prefix.len() { url.len() } else { 0 }
 }
 
 /// True for punctuation that ends a sentence or closes a quotation around a URL.
 fn is_closing_punctuation(c: char) -> bool {
-    matches!(
-        c,
-        '.' | ','
-            | ';'
-            | ':'
-            | '!'
-            | '?'
-            | '"'
-            | '\''
-            | ')'
-            | ']'
-            | '}'
-            | '>'
-            | '…'
-            | '’'
-            | '”'
-            | '»'
-    )
+    is_apostrophe(c)
+        || matches!(
+            c,
+            '.' | ','
+                | ';'
+                | ':'
+                | '!'
+                | '?'
+                | '"'
+                | '\''
+                | ')'
+                | ']'
+                | '}'
+                | '>'
+                | '…'
+                | '”'
+                | '»'
+        )
 }
 
-/// Emits the words and emoji of a part of the text without marks.
+/// Emits the words and emoji of a stretch without marks.
 fn between_marks<S: SpanSink>(
-    text: &str,
-    lower: Lower<'_>,
-    [start, end]: [usize; 2],
+    part: &Part<'_>,
+    gap: Range<usize>,
     fold: &mut Fold,
     out: &mut Emitter<S>,
 ) {
-    let gap = &text[start..end];
-    if gap.is_ascii() {
-        let words = gap.unicode_word_indices().map(|(at, word)| (start + at, word.len()));
-        return words.for_each(|(at, len)| out.emit_outlined(lower.from(at), len, at..at + len));
-    }
-    for (at, segment) in gap.split_word_bound_indices() {
-        let at = start + at;
+    for (at, segment) in part.text[gap.clone()].split_word_bound_indices() {
+        let at = gap.start + at;
+        let end = at + segment.len();
         if segment.contains(char::is_alphanumeric) {
-            fold.emit_lower(segment, at, out);
+            let signs = signs_behind(part.text, &(at..end), true).unwrap_or(0);
+            part.emit(at..end + signs, fold, out);
         } else if !segment.is_ascii() {
             let emoji = segment.grapheme_indices(true).filter(|(_, grapheme)| is_emoji(grapheme));
-            emoji.for_each(|(within, grapheme)| fold.emit_verbatim(grapheme, at + within, out));
+            for (within, grapheme) in emoji {
+                let at = at + within;
+                part.emit(at..at + grapheme.len(), fold, out);
+            }
         }
     }
 }
@@ -221,21 +232,4 @@ fn is_emoji(grapheme: &str) -> bool {
 
 fn is_regional_indicator(c: char) -> bool {
     ('\u{1f1e6}'..='\u{1f1ff}').contains(&c)
-}
-
-/// True if `c` has the property Extended_Pictographic.
-///
-/// The segmentation crate has the table but does not export it. Its rule WB3c shows the property:
-/// after a zero width joiner it keeps exactly these characters. It also keeps extending characters,
-/// by WB4. None of those begins a visible grapheme. Those that stand alone attach to a preceding
-/// `-` as well, which pictographs do not.
-fn is_pictograph(c: char) -> bool {
-    let attaches = |before: char| {
-        let mut pair = [0; 8];
-        let split = before.encode_utf8(&mut pair).len();
-        let len = split + c.encode_utf8(&mut pair[split..]).len();
-        let pair = std::str::from_utf8(&pair[..len]).expect("two whole characters");
-        pair.split_word_bounds().next() == Some(pair)
-    };
-    !c.is_ascii() && attaches('\u{200d}') && !attaches('-')
 }

@@ -1,4 +1,4 @@
-//! `standard`: the words of UAX #29, lower-cased.
+//! `standard`: the words of UAX #29 in the text's normal form, folded.
 //!
 //! There are three lanes, and a run takes the slowest that it needs:
 //!
@@ -9,6 +9,9 @@
 //! - If a rarer character decides, a *region* of the text goes to the `unicode-segmentation` crate,
 //!   which has all rules and tables.
 //!
+//! A region is [normalized](crate::normal) before it is cut, if that may change its words. The other
+//! lanes have only characters that stay as they are.
+//!
 //! This file only proves where a region may begin and end:
 //!
 //! - A region begins where the word before it ended (its *floor*). The word has letters, digits
@@ -16,7 +19,10 @@
 //!   across it.
 //! - A region ends before ASCII white space that an ASCII byte follows. The rules always break
 //!   before such a space, unless another space precedes it. They always break between a space and
-//!   an ASCII character that is no space.
+//!   an ASCII character that is no space. Such characters begin pieces of the normal form, so that
+//!   changes nothing across the boundary.
+
+use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
@@ -24,6 +30,7 @@ use crate::classes::{CORE, UNKNOWN, class_at, word_end};
 use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::joins::Joins;
+use crate::part::Part;
 use crate::scan::{Lower, Run, Runs};
 use crate::token::SpanSink;
 
@@ -38,7 +45,22 @@ pub(crate) fn words<S: SpanSink>(
     fold: &mut Fold,
     out: &mut Emitter<S>,
 ) {
-    walk(lower, runs, &JOINS, out, |floor, run, out| slow_lane(text, lower, floor, run, fold, out));
+    let widen = &|_: Around<'_>, word| Some(word);
+    walk(lower, runs, &JOINS, out, |floor, run, out| {
+        slow_lane(text, lower, floor, run, widen, fold, out)
+    });
+}
+
+/// What a word stands in.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) text: &'a str,
+    /// The end of the word before.
+    pub(crate) floor: usize,
+    /// The character before `text`, if that is not the whole text.
+    pub(crate) before: Option<char>,
+    /// True if `text` is in normal form.
+    pub(crate) is_normal: bool,
 }
 
 /// Emits runs that are words alone. Calls `slow(floor, run, out)` for the others.
@@ -76,14 +98,16 @@ pub(crate) fn walk<S: SpanSink>(
     out.summary.tokens = position;
 }
 
-/// Cuts runs that are not words alone, see [`walk`].
+/// Cuts runs that are not words alone, see [`walk`]. `widen` returns a word with the signs around it
+/// that belong to it; none if the normal form decides.
 #[cold]
 #[inline(never)]
-fn slow_lane<S: SpanSink>(
+pub(crate) fn slow_lane<S: SpanSink>(
     text: &str,
     lower: Lower<'_>,
     mut floor: usize,
     run: Run,
+    widen: &impl Fn(Around<'_>, Range<usize>) -> Option<Range<usize>>,
     fold: &mut Fold,
     out: &mut Emitter<S>,
 ) -> usize {
@@ -95,8 +119,11 @@ fn slow_lane<S: SpanSink>(
             continue;
         }
         let end = if class == UNKNOWN { None } else { word_end(text, at) };
-        let Some(end) = end else { return region(text, floor, run.end, fold, out) };
-        emit_word(text, lower, [at, end], fold, out);
+        let around = Around { text, floor, before: None, is_normal: false };
+        let Some(Range { start, end }) = end.and_then(|end| widen(around, at..end)) else {
+            return region(text, floor, run.end, widen, fold, out);
+        };
+        emit_word(text, lower, [start, end], fold, out);
         (floor, at) = (end, end);
     }
     at
@@ -121,26 +148,34 @@ pub(crate) fn emit_word<S: SpanSink>(
 ) {
     let word = &text[start..end];
     if !word.is_ascii() {
-        fold.emit_lower(word, start, out);
+        fold.emit_folded(word, start..end, out);
     } else if word.bytes().any(|byte| byte != b'_') {
         out.emit_outlined(lower.from(start), word.len(), start..end);
     }
 }
 
-/// Lets the segmentation crate cut the region that begins at `floor` and contains byte `from`.
-/// Returns its end.
+/// Lets the segmentation crate cut the region that begins at `floor` and contains byte `from`, in
+/// normal form. Returns its end.
 #[inline(never)]
 fn region<S: SpanSink>(
     text: &str,
     floor: usize,
     from: usize,
+    widen: &impl Fn(Around<'_>, Range<usize>) -> Option<Range<usize>>,
     fold: &mut Fold,
     out: &mut Emitter<S>,
 ) -> usize {
     let end = region_end(text.as_bytes(), from);
-    for (at, word) in text[floor..end].unicode_word_indices() {
-        fold.emit_lower(word, floor + at, out);
-    }
+    Part::cut(text, floor..end, fold, |part, fold| {
+        let before = text[..part.start].chars().next_back();
+        let mut around = Around { text: part.text, floor: 0, before, is_normal: true };
+        for (at, word) in part.text.unicode_word_indices() {
+            let bare = at..at + word.len();
+            let word = widen(around, bare.clone()).unwrap_or(bare);
+            around.floor = word.end;
+            part.emit(word, fold, out);
+        }
+    });
     end
 }
 

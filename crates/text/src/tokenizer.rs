@@ -14,7 +14,7 @@ use crate::english::English;
 use crate::fold::Fold;
 use crate::scan::Scan;
 use crate::token::{Each, EachSpan, Sink, SpanSink, Token};
-use crate::{Analyzer, simple, social, standard};
+use crate::{Analyzer, code, simple, social, standard};
 
 /// A tokenizer, which cuts texts of bounded length into tokens.
 pub struct Tokenizer {
@@ -85,7 +85,7 @@ impl Tokenizer {
     /// Calls `visit` for each token of `text`, in order, with the range of `text` that it was cut
     /// from. Otherwise like [`feed`](Self::feed).
     ///
-    /// The ranges are in the text as given, before lower-casing and stemming. They lie on character
+    /// The ranges are in the text as given, before normalizing, folding and stemming. They lie on character
     /// boundaries, ascend and do not overlap. `english` gives the range of the whole word, with its
     /// ending.
     ///
@@ -111,7 +111,7 @@ impl Tokenizer {
         }
         let mut out = Emitter::new(sink);
         if self.analyzer == Analyzer::Keyword {
-            self.fold.emit_verbatim(text, 0, &mut out);
+            self.fold.emit_verbatim(text, &mut out);
             return Ok(out.summary);
         }
         let (lower, runs) = self.scan.read(self.level, text.as_bytes());
@@ -120,6 +120,7 @@ impl Tokenizer {
             Analyzer::Simple => simple::words(text, lower, runs, fold, &mut out),
             Analyzer::Standard => standard::words(text, lower, runs, fold, &mut out),
             Analyzer::Social => social::words(text, lower, runs, fold, &mut out),
+            Analyzer::Code => code::words(text, lower, runs, fold, &mut out),
             Analyzer::English => {
                 let stems = |token: Token<'_>, span| self.english.emit(token, span, &mut out);
                 let mut words = Emitter::new(EachSpan(stems));

@@ -21,7 +21,7 @@ fn oracle(text: &str) -> (Vec<Placed>, Summary) {
             summary.skipped += 1;
             continue;
         }
-        let bare = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")).unwrap_or(word);
+        let bare = word.strip_suffix("'s").unwrap_or(word);
         if !bare.is_empty() && !STOP_WORDS.split(' ').any(|stop| stop == bare) {
             placed.push((stemmer.stem(bare).into_owned(), position));
         }

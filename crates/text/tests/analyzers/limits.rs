@@ -5,7 +5,8 @@ use spirit_text::{Analyzer, Summary, TERM_BYTES_MAX, TextTooLong, Tokenizer};
 use crate::support::{place, run, tokens};
 
 /// Those for which a run of `x` or `é` is one token as it stands.
-const LOWERING: [Analyzer; 3] = [Analyzer::Simple, Analyzer::Standard, Analyzer::Social];
+const LOWERING: [Analyzer; 4] =
+    [Analyzer::Simple, Analyzer::Standard, Analyzer::Social, Analyzer::Code];
 
 #[test]
 fn no_text_no_tokens() {
@@ -35,13 +36,24 @@ fn terms_of_every_length_that_matters() {
     }
 }
 
-/// `İ` takes two bytes and its lower case three: it is the final form that has to fit.
+/// `Ⱥ` takes two bytes and its small letter three, `ﬃ` three and its fold three, a syllable of jamo
+/// nine and composed three: it is the final form that has to fit.
 #[test]
-fn the_limit_counts_lower_case_bytes() {
+fn the_limit_counts_bytes_of_the_term() {
     for analyzer in LOWERING {
-        for count in [84, 85, 86, 127, 128] {
-            let word = "i\u{307}".repeat(count);
-            assert_eq!(tokens(analyzer, &"İ".repeat(count)), place(&[word]), "{analyzer} {count}");
+        for count in [84, 85, 86, 127, 128, 254, 255, 256, 400, 2000] {
+            for (source, term) in [
+                ("Ⱥ", "ⱥ"),
+                ("İ", "i"),
+                ("ﬃ", "ffi"),
+                ("\u{1112}\u{1161}\u{11ab}", "한"),
+                ("a\u{ad}\u{ad}", "a"),
+                ("ǰ", "ǰ"),
+                ("ᾂ", "ἂι"),
+            ] {
+                let expected = place(&[term.repeat(count)]);
+                assert_eq!(tokens(analyzer, &source.repeat(count)), expected, "{source} {count}");
+            }
         }
     }
 }

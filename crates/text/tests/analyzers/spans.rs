@@ -5,7 +5,7 @@ use std::ops::Range;
 use proptest::prelude::*;
 use spirit_text::{Analyzer, Tokenizer};
 
-use crate::support::{HARD, any_text, cases, lower, run};
+use crate::support::{HARD, any_text, cases, fold, normal, run};
 
 /// A term, its position, and the bytes of the text that it was cut from.
 type Spanned = (String, u32, Range<usize>);
@@ -35,7 +35,7 @@ fn check(analyzer: Analyzer, text: &str) {
                 let words = spans(Analyzer::Standard, text);
                 assert!(words.iter().any(|(_, at, word)| (*at, word) == (position, &span)));
             }
-            _ => assert_eq!(lower(source), term, "{analyzer}: {span:?} in {text:?}"),
+            _ => assert_eq!(fold(&normal(source)), term, "{analyzer}: {span:?} in {text:?}"),
         }
     }
 }
@@ -48,6 +48,7 @@ fn spans_are_of_the_text_as_it_was_given() {
         (Analyzer::Standard, "İx|_The|HERON’s|Été|https|a.b|C|日|本|don't"),
         (Analyzer::Social, "İx|_The|HERON’s|#Été|https://a.b/C|👍🏽|日|本|don't"),
         (Analyzer::English, "İx|_The|HERON’s|Été|https|a.b|C|日|本|don't"),
+        (Analyzer::Code, "İx|_The|HERON’s|Été|https|a.b|C|日|本|don't"),
         (Analyzer::Keyword, text),
     ] {
         let cut = spans(analyzer, text).into_iter().map(|(_, _, span)| &text[span]);

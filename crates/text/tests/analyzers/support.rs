@@ -4,6 +4,9 @@
 use proptest::prelude::*;
 use spirit_kernel::Level;
 use spirit_text::{Analyzer, Summary, TERM_BYTES_MAX, Tokenizer};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+use unicode_segmentation::UnicodeSegmentation;
 
 /// A term and its position.
 pub(crate) type Placed = (String, u32);
@@ -52,9 +55,78 @@ pub(crate) fn place<S: AsRef<str>>(words: &[S]) -> (Vec<Placed>, Summary) {
     (placed, Summary { tokens: words.len() as u32, skipped })
 }
 
-/// Lower-case, character by character.
-pub(crate) fn lower(word: &str) -> String {
-    word.chars().flat_map(char::to_lowercase).collect()
+/// The term of a word that is cut from a normalized text: in capitals and back, so that what is
+/// equal in capitals is equal.
+pub(crate) fn fold(word: &str) -> String {
+    let small = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<String>();
+    let capitals: String = small(word).chars().flat_map(char::to_uppercase).collect();
+    let mut folded = small(&capitals).replace("\u{2bc}n", "n");
+    while folded.contains("i\u{307}") {
+        folded = folded.replace("i\u{307}", "i");
+    }
+    folded.chars().filter(|&c| !is_selector(c)).nfc().collect()
+}
+
+/// The text without what nobody sees, with one apostrophe, and composed.
+pub(crate) fn normal(text: &str) -> String {
+    let seen: Vec<char> = text.chars().filter(|&c| !is_unseen(c)).collect();
+    let mut kept = Vec::new();
+    for (at, &c) in seen.iter().enumerate() {
+        let before = kept.last().copied().unwrap_or(' ');
+        let stays = match c {
+            '\u{200d}' => ends_emoji(before) && is_pictograph_at(&seen[at + 1..]),
+            '\u{e0020}'..='\u{e007f}' => matches!(before, '🏴' | '\u{e0020}'..='\u{e007f}'),
+            _ if is_selector(c) => !(before.is_alphabetic() || is_combining_mark(before)),
+            _ => true,
+        };
+        if stays {
+            kept.push(c);
+        }
+    }
+    let plain = kept.into_iter().map(|c| if "’‘‛ʼʻ՚＇".contains(c) { '\'' } else { c });
+    plain.nfc().collect()
+}
+
+/// The Default_Ignorable_Code_Points of Unicode 17, but for those that have a meaning here.
+pub(crate) fn is_unseen(c: char) -> bool {
+    let ignorable = [
+        0xad..=0xad,
+        0x34f..=0x34f,
+        0x61c..=0x61c,
+        0x17b4..=0x17b5,
+        0x180b..=0x180f,
+        0x200b..=0x200f,
+        0x202a..=0x202e,
+        0x2060..=0x206f,
+        0xfeff..=0xfeff,
+        0xfff0..=0xfff8,
+        0x1bca0..=0x1bca3,
+        0x1d173..=0x1d17a,
+        0xe0000..=0xe0fff,
+    ];
+    let has_meaning = matches!(c, '\u{200b}' | '\u{200d}' | '\u{e0020}'..='\u{e007f}');
+    !has_meaning && !is_selector(c) && ignorable.iter().any(|range| range.contains(&(c as u32)))
+}
+
+pub(crate) fn is_selector(c: char) -> bool {
+    matches!(c as u32, 0xfe00..=0xfe0f | 0xe0100..=0xe01ef)
+}
+
+fn ends_emoji(c: char) -> bool {
+    matches!(c, '\u{fe0f}' | '🏻'..='🏿' | '\u{e0020}'..='\u{e007f}') || is_pictograph(c)
+}
+
+fn is_pictograph_at(rest: &[char]) -> bool {
+    let Some((&first, rest)) = rest.split_first() else { return false };
+    let mut marks = rest.iter().take_while(|&&c| canonical_combining_class(c) != 0);
+    // An arrow with a solidus is another character.
+    is_pictograph(first) && !marks.any(|&c| c == '\u{338}')
+}
+
+/// What UAX #29 keeps together with a joiner before it (WB3c), and not by being a mark.
+fn is_pictograph(c: char) -> bool {
+    let is_one = |text: String| text.split_word_bounds().count() == 1;
+    !c.is_ascii() && is_one(format!("\u{200d}{c}")) && !is_one(format!("-{c}"))
 }
 
 /// Characters and clusters on which word rules turn.
@@ -76,6 +148,43 @@ pub(crate) const HARD: &[&str] = &[
     "Ⅷ",
     "ⓐ",
     "\u{ad}",
+    "\u{200b}",
+    "\u{200e}",
+    "\u{202a}",
+    "\u{2066}",
+    "\u{34f}",
+    "\u{fe0e}",
+    "\u{e0101}",
+    "🏴\u{e0067}\u{e0062}\u{e007f}",
+    "\u{e0067}",
+    "‘",
+    "ʼ",
+    "＇",
+    "ʻ",
+    "\u{307}",
+    "\u{323}",
+    "\u{338}",
+    "ı",
+    "ǰ",
+    "ΐ",
+    "ᾼ",
+    "ﬁ",
+    "ſ",
+    "K",
+    "Å",
+    "\u{37e}",
+    "↔",
+    "q\u{307}\u{323}",
+    "\u{1112}\u{1161}\u{11ab}",
+    "하",
+    "\u{11ab}",
+    "か\u{3099}",
+    "\u{958}",
+    "\u{93c}",
+    "\u{f71}",
+    "\u{f73}",
+    "\u{fb2a}",
+    "\u{5b4}",
     "\u{200d}",
     "\u{200c}",
     "\u{feff}",
@@ -192,6 +301,13 @@ const ASCII: &[&str] = &[
     "#tag",
     "@name",
     "$AAPL",
+    "C++",
+    "c#",
+    ".net",
+    "+",
+    "++",
+    "i",
+    "=",
     "'s",
     "of",
 ];
