@@ -1,9 +1,9 @@
 //! `simple`: maximal runs of Unicode alphanumeric characters and the marks behind them, folded.
 //! Nothing is dropped.
 //!
-//! The simplest analyzer. Other engines can be configured to match it token for token. An ASCII run
-//! is a token. A run with other characters is normalized and split character by character. Only
-//! that run costs time.
+//! The simplest analyzer. Other engines can be configured to match it token for token in ASCII text.
+//! An ASCII run is a token. A run with other characters is normalized and split character by
+//! character. Only that run costs time.
 
 use crate::emitter::Emitter;
 use crate::fold::Fold;
