@@ -90,6 +90,7 @@ pub(crate) struct Rules {
     texts: Vec<String>,
     /// Fields that the index has: what their values are is not guessed.
     kinds: HashMap<String, FieldKind>,
+    /// Between values of a row.
     delimiter: u8,
 }
 

@@ -92,6 +92,7 @@ impl Format {
             b'[' => match text[1..].trim_ascii_start().first() {
                 Some(b'{') => Some(Format::Json),
                 Some(b']') if is_json => Some(Format::Json),
+                Some(_) if named == Some(Format::Json) => named,
                 Some(_) => Some(otherwise),
                 None => is_all.then_some(otherwise),
             },
@@ -172,7 +173,6 @@ mod tests {
                 ("{\"text\":\"a\"}\n{\"text\":\"b\"}", Format::Jsonl),
                 ("{\"text\":\"cut off\n{\"text\":\"b\"}", Format::Jsonl),
                 ("{\"text\": \n{\"text\":\"b\"}", Format::Jsonl),
-                ("[null, 1]\n", Format::Jsonl),
                 ("[{\"text\":\"a\"},", Format::Json),
                 ("{\n\"text\":\"a\"}", Format::Json),
                 ("[\n]", Format::Json),
@@ -180,6 +180,8 @@ mod tests {
                 assert_eq!(Format::of(named, text.as_bytes(), true), Some(format), "{text:?}");
             }
             assert_eq!(Format::of(named, b" {\"text\"", false), None);
+            let other = if named == Some(Format::Json) { Format::Json } else { Format::Jsonl };
+            assert_eq!(Format::of(named, b"[null, 1]\n", true), Some(other));
         }
     }
 }

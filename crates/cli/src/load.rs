@@ -10,6 +10,7 @@ use crate::chunk::Chunk;
 use crate::document::{Parser, Rules};
 use crate::escape::escaped;
 use crate::failure::Failure;
+use crate::format::Format;
 use crate::full;
 use crate::input::{Cutting, Line, Records, Step};
 use crate::interrupt::Interrupt;
@@ -144,6 +145,7 @@ impl<'a> Loader<'a> {
                     let made = Parser::new(format, names, &rules);
                     let invalid = |reason| Failure::Work(format!("{}: {reason}", path.display()));
                     parser = Some(made.map_err(invalid)?);
+                    self.check_resumable(path, format)?;
                     self.rejects.iter_mut().for_each(|rejects| rejects.begin(names));
                     continue;
                 }
@@ -168,6 +170,18 @@ impl<'a> Loader<'a> {
         }
         self.commit(path)?;
         self.interrupt.check()
+    }
+
+    /// Fails if what is read is to be resumed and has no lines to count: several objects may be on one.
+    fn check_resumable(&self, path: &Path, format: Format) -> Result<(), Failure> {
+        if !(self.is_resumable && format == Format::Json) {
+            return Ok(());
+        }
+        let name = path.display();
+        Err(Failure::usage(format_args!(
+            "--resume: {name} is an array, or has objects over several lines; make it JSON lines, as with \
+             `jq -c '.[]'`, or ingest without --resume"
+        )))
     }
 
     /// Takes a record.

@@ -139,6 +139,11 @@ fn an_array_is_read_object_by_object_and_a_cut_one_is_an_error() {
     let run = ingest(&[&open]);
     assert_eq!((run.code, counts(&run.out)), (3, (1, 1)));
     assert!(run.err.contains("ends within an array"), "{}", run.err);
+    let index = folder.path("index");
+    let line = spirit(&["ingest", "-d", &index, "--resume", &array]).failed(2);
+    assert!(line.contains("--resume: ") && line.contains("JSON lines"), "{line}");
+    let mixed = folder.file("e.json", "[1,{\"text\":\"red\"},[{\"text\":\"red\"}]]");
+    assert_eq!(counts(&ingest(&[&mixed]).out), (2, 1));
     let piped = spirit_fed(&["ingest", "--mode", "volatile", "-"], all.join(" ").as_bytes());
     assert_eq!(counts(&piped.done()), (5000, 0));
 }

@@ -2,8 +2,6 @@
 
 use std::io;
 
-use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
-
 use super::Lines;
 use super::step::{Line, Step};
 use crate::format::Format;
@@ -11,9 +9,9 @@ use crate::format::Format;
 pub(crate) struct Rows {
     lines: Lines,
     bytes_max: usize,
-    reader: Reader,
-    /// Values that the reader copies, and their ends: nobody reads them here.
-    values: (Vec<u8>, Vec<usize>),
+    delimiter: u8,
+    /// Where the row that was read so far ends.
+    at: At,
     /// The row, as it stands in the file.
     row: Vec<u8>,
     /// The number of the row's first line; none if it has none yet.
@@ -28,8 +26,8 @@ impl Rows {
         Rows {
             lines,
             bytes_max,
-            reader: ReaderBuilder::new().delimiter(delimiter).build(),
-            values: (Vec::new(), Vec::new()),
+            delimiter,
+            at: At::Start,
             row: Vec::new(),
             first: None,
             is_long: false,
@@ -65,7 +63,7 @@ impl Rows {
         let is_cut = self.lines.is_cut;
         let line = self.lines.bytes();
         let has_room = !is_cut && self.row.len() + line.len() <= self.bytes_max;
-        let ends = fed(&mut self.reader, line, &mut self.values);
+        self.at = line.iter().fold(self.at, |at, byte| at.behind(*byte, self.delimiter));
         if has_room {
             self.row.extend(line);
         }
@@ -74,10 +72,11 @@ impl Rows {
         self.first.get_or_insert(number);
         self.lines.take_line();
         // How the rest of a line that was cut would go on is not known: the next one begins anew.
-        if is_cut {
-            self.reader.reset();
+        let ends = is_cut || self.at != At::Quoted;
+        if ends {
+            self.at = At::Start;
         }
-        ends || is_cut
+        ends
     }
 
     fn taken(&mut self) -> Step<'_> {
@@ -92,36 +91,43 @@ impl Rows {
     }
 }
 
-/// Feeds a line to the reader. True if a row ends with it.
-fn fed(reader: &mut Reader, mut line: &[u8], values: &mut (Vec<u8>, Vec<usize>)) -> bool {
-    // Room for as many values as there are bytes, so that it is never full.
-    let room = line.len() + 2;
-    if values.0.len() < room {
-        values.0.resize(room, 0);
-        values.1.resize(room, 0);
-    }
-    while !line.is_empty() {
-        let (result, taken, ..) = reader.read_record(line, &mut values.0, &mut values.1);
-        if matches!(result, ReadRecordResult::Record | ReadRecordResult::End) {
-            return true;
+/// The place of a byte within a row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum At {
+    /// A value begins.
+    Start,
+    /// In a value without quotation marks around it, where they stand for themselves.
+    Plain,
+    Quoted,
+    /// Behind a quotation mark that ends a value, unless another one follows.
+    Closing,
+}
+
+impl At {
+    fn behind(self, byte: u8, delimiter: u8) -> At {
+        match (self, byte) {
+            (At::Quoted, b'"') => At::Closing,
+            (At::Quoted, _) | (At::Start | At::Closing, b'"') => At::Quoted,
+            _ if byte == delimiter => At::Start,
+            _ => At::Plain,
         }
-        line = &line[taken..];
     }
-    false
 }
 
 /// Splits a row into its values. None: quotation marks are open at its end.
 pub(crate) fn values(row: &[u8], delimiter: u8) -> Option<Vec<Vec<u8>>> {
-    let mut reader = ReaderBuilder::new().delimiter(delimiter).build();
-    let line = [row, b"\n"].concat();
-    let (mut bytes, mut ends) = (vec![0; line.len() + 2], vec![0; line.len() + 2]);
-    let (result, _, _, count) = reader.read_record(&line, &mut bytes, &mut ends);
-    if result != ReadRecordResult::Record {
-        return None;
+    let (mut at, mut values, mut value) = (At::Start, Vec::new(), Vec::new());
+    for &byte in row {
+        let was = at;
+        at = at.behind(byte, delimiter);
+        match (was, at) {
+            (_, At::Start) => values.push(std::mem::take(&mut value)),
+            (At::Start, At::Quoted) | (At::Quoted, At::Closing) => {}
+            _ => value.push(byte),
+        }
     }
-    let mut start = 0;
-    let value = |end: &usize| bytes[std::mem::replace(&mut start, *end)..*end].to_vec();
-    Some(ends[..count].iter().map(value).collect())
+    values.push(value);
+    (at != At::Quoted).then_some(values)
 }
 
 #[cfg(test)]
@@ -155,6 +161,9 @@ mod tests {
         assert_eq!(split("a,\"b\r\n\"\"c\"\"\",,d"), all(&["a", "b\r\n\"c\"", "", "d"]));
         assert_eq!(split("\"\""), all(&[""]));
         assert_eq!(split("a,\"b"), None);
+        assert_eq!(split("5\" pipe,\"a\"b,\"c"), None);
+        assert_eq!(split("5\" pipe,\"a\"b"), all(&["5\" pipe", "ab"]));
+        assert_eq!(split(""), all(&[""]));
         // What a writer quotes comes back, whatever it is.
         for seed in 0..2000u32 {
             let pick = |n: u32| {
