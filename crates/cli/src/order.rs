@@ -12,26 +12,62 @@ use spirit::search::Direction;
 pub(crate) enum Order {
     Newest,
     Best,
-    Field(String, Direction),
+    Fields(Vec<Key>),
 }
+
+/// A field that documents are sorted by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Key {
+    field: String,
+    direction: Direction,
+    missing_first: bool,
+}
+
+/// Keys of one order, at most.
+const KEYS_MAX: usize = 3;
 
 impl FromStr for Order {
     type Err = String;
 
-    /// A field that is called as an order is can be asked for with its direction.
+    /// A field that is called as an order is can be asked for with its direction. A comma may also
+    /// be part of a name, but then the direction has to follow.
     fn from_str(text: &str) -> Result<Order, String> {
-        let (name, direction) = match text.rsplit_once(':') {
-            None if text == "newest" => return Ok(Order::Newest),
-            None if text == "best" || text == "bm25" => return Ok(Order::Best),
-            None => (text, Direction::Descending),
+        match text {
+            "newest" => return Ok(Order::Newest),
+            "best" | "bm25" => return Ok(Order::Best),
+            _ => {}
+        }
+        let keys = text.split(',').map(str::parse).collect::<Result<Vec<Key>, _>>()?;
+        match keys.len() {
+            0..=KEYS_MAX => Ok(Order::Fields(keys)),
+            more => Err(format!("{more} keys: the limit is {KEYS_MAX}; leave out the last ones")),
+        }
+    }
+}
+
+impl FromStr for Key {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Key, String> {
+        let text = text.trim();
+        let (rest, missing_first) = match text.rsplit_once(':') {
+            Some((rest, "missing-first")) => (rest, true),
+            Some((rest, "missing-last")) => (rest, false),
+            _ => (text, false),
+        };
+        let (name, direction) = match rest.rsplit_once(':') {
             Some((name, "asc")) => (name, Direction::Ascending),
             Some((name, "desc")) => (name, Direction::Descending),
             Some(_) => ("", Direction::Descending),
+            None => (rest, Direction::Descending),
         };
-        if name.is_empty() {
-            return Err("choose newest, best, or a field: FIELD, FIELD:asc or FIELD:desc".into());
+        let is_order = matches!(text, "newest" | "best" | "bm25");
+        if name.is_empty() || is_order {
+            return Err("choose newest, best, or up to three fields: FIELD, FIELD:asc or FIELD:desc, each perhaps \
+                        with :missing-first, as in level:asc:missing-first,views"
+                .into());
         }
-        Ok(Order::Field(name.to_owned(), direction))
+        Ok(Key { field: name.to_owned(), direction, missing_first })
     }
 }
 
@@ -68,7 +104,18 @@ impl Order {
         match self {
             Order::Newest => Search::newest(k),
             Order::Best => Search::best(k).bm25(k1, b),
-            Order::Field(field, direction) => Search::by_field(k, field, *direction),
+            Order::Fields(keys) => {
+                let mut search = None;
+                for Key { field, direction, missing_first } in keys {
+                    let next: Search = match search.take() {
+                        None => Search::by_field(k, field, *direction),
+                        Some(search) => Search::then_by(search, field, *direction),
+                    };
+                    search = Some(if *missing_first { next.missing_first() } else { next });
+                }
+                // An order of fields has one, at least.
+                search.unwrap_or_else(|| Search::newest(k))
+            }
         }
     }
 }
@@ -79,7 +126,12 @@ mod tests {
 
     #[test]
     fn orders_are_read() {
-        let field = |name: &str, direction| Ok(Order::Field(name.to_owned(), direction));
+        let key = |name: &str, direction, missing_first| Key {
+            field: name.to_owned(),
+            direction,
+            missing_first,
+        };
+        let field = |name: &str, direction| Ok(Order::Fields(vec![key(name, direction, false)]));
         for (text, expected) in [
             ("newest", Ok(Order::Newest)),
             ("best", Ok(Order::Best)),
@@ -89,6 +141,14 @@ mod tests {
             ("views:desc", field("views", Direction::Descending)),
             ("@at:asc", field("@at", Direction::Ascending)),
             ("newest:asc", field("newest", Direction::Ascending)),
+            (
+                "level:asc:missing-first,views, at:desc:missing-last",
+                Ok(Order::Fields(vec![
+                    key("level", Direction::Ascending, true),
+                    key("views", Direction::Descending, false),
+                    key("at", Direction::Descending, false),
+                ])),
+            ),
         ] {
             assert_eq!(text.parse(), expected, "{text}");
         }
@@ -97,7 +157,9 @@ mod tests {
         }
         let fade: Fade = "a.b:90m".parse().unwrap();
         assert_eq!((&*fade.field, fade.half_life), ("a.b", Duration::from_secs(5400)));
-        for wrong in ["", ":asc", "views:", "views:up"] {
+        for wrong in
+            ["", ":asc", "views:", "views:up", "a,", ",a", "a,b,c,d", "a,best", ":missing-first"]
+        {
             assert!(wrong.parse::<Order>().is_err(), "{wrong}");
         }
     }

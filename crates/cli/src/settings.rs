@@ -9,7 +9,7 @@ use spirit::{Builder, Index, Search};
 use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::choice::{EvaluatorName, Mode, Reserve, YesNo};
 use crate::config;
-use crate::facets::FacetArg;
+use crate::facets::{FacetArg, Shape};
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::Cutting;
@@ -268,16 +268,11 @@ impl AnsweringArgs {
 
     /// Fails if moments of `index` are to be counted as numbers: an interval would be in milliseconds, whatever the field's unit is.
     pub(crate) fn check_facets(&self, index: &Index) -> Result<(), Failure> {
-        let schema = index.schema();
-        match self.facets.iter().find(|facet| facet.is_histogram_of_moments(&schema)) {
+        let moments = Shape::moments(&index.schema());
+        let misfit = |arg: &FacetArg| Some((arg.typed.clone(), arg.shape.misfit(&moments)?));
+        match self.facets.iter().find_map(misfit) {
             None => Ok(()),
-            Some(FacetArg { typed, facet }) => {
-                let field = facet.field();
-                Err(Failure::usage(format_args!(
-                    "--facet {typed}: field \"{field}\" holds times; use dates:{field}:INTERVAL, \
-                     as in dates:{field}:1day"
-                )))
-            }
+            Some((typed, why)) => Err(Failure::usage(format_args!("--facet {typed}: {why}"))),
         }
     }
 

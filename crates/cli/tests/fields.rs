@@ -220,3 +220,89 @@ fn fields_are_searched_for_values_and_sorted_by() {
     let refused = spirit(&["search", "-d", &index, "--order", "views:up", "*"]);
     assert!(refused.code == 2 && refused.err.contains("FIELD:asc"), "{}", refused.err);
 }
+
+const MOMENTS: &str = r#"{"text": "x", "at": "2024-02-29T23:30:00Z", "user": "ann", "size": 0.1}
+{"text": "x", "at": "2024-03-01T12:00:00Z", "user": "ann", "size": 0.2}
+{"text": "x", "at": "2024-05-01T12:00:00Z", "user": "bob", "size": 0.3}
+{"text": "x", "user": "bob", "size": 9007199254740993}
+"#;
+
+/// Months are those of a time zone; empty ones, and what is missing, are shown on request.
+#[test]
+fn calendars_are_those_of_a_time_zone() {
+    let folder = Folder::new();
+    let file = folder.file("visits.jsonl", MOMENTS);
+    let asked = [
+        "search",
+        "--in",
+        &file,
+        "--schema",
+        "at:time(milliseconds),user:keyword,size:float",
+        "-k",
+        "0",
+        "x",
+    ];
+    let facets = |typed: &str| {
+        let answer = spirit(&[&asked[..], &["--facet", typed, "--json"]].concat()).json().remove(0);
+        answer["facets"][0]["buckets"].clone()
+    };
+    let from = |from: &str, count: u64| serde_json::json!({ "from": from, "count": count });
+    for month in ["month", "1M", "M", "1month"] {
+        let expected = [
+            from("2024-02-01T00:00:00Z", 1),
+            from("2024-03-01T00:00:00Z", 1),
+            from("2024-05-01T00:00:00Z", 1),
+        ];
+        assert_eq!(facets(&format!("dates:at:{month}")), serde_json::json!(expected), "{month}");
+    }
+    let missing = serde_json::json!({ "missing": true, "count": 1 });
+    let berlin = serde_json::json!([
+        from("2024-03-01T00:00:00+01:00", 2),
+        from("2024-04-01T00:00:00+02:00", 0),
+        from("2024-05-01T00:00:00+02:00", 1),
+        missing,
+    ]);
+    assert_eq!(facets("dates:at:month zone=Europe/Berlin empty missing"), berlin);
+    for (wrong, says) in [
+        ("dates:at:2M", "one unit"),
+        ("dates:at:month zone=Mars/Olympus", "no time zone \"Mars/Olympus\""),
+        ("stats:size empty", "has no buckets"),
+        ("terms:text", "as a keyword"),
+        ("terms:user > histogram:at:5", "holds times"),
+        ("sum:at", "have no sum"),
+    ] {
+        let run = spirit(&[&asked[..], &["--facet", wrong]].concat());
+        assert!(run.code != 0 && run.err.contains(says), "{wrong}: {}", run.err);
+    }
+}
+
+/// Each bucket is divided further, and its numbers are shown.
+#[test]
+fn facets_within_facets_are_shown() {
+    let folder = Folder::new();
+    let file = folder.file("visits.jsonl", MOMENTS);
+    let asked = [
+        "search",
+        "--in",
+        &file,
+        "--schema",
+        "at:time(milliseconds),user:keyword,size:float",
+        "-k",
+        "0",
+        "x",
+    ];
+    let typed = "terms:user > sum:size + ranges:size:0.1..0.3,0.3.. > values:at";
+    let shown = spirit(&[&asked[..], &["--facet", typed]].concat()).done();
+    let ann = "    2  ann\n        sum:size: 0.30000000000000004\n        ranges:size:0.1..0.3,0.3..\n            2  0.1..0.3\n                \
+               values:at: 2\n            0  0.3..\n                values:at: 0\n";
+    assert!(shown.contains(ann), "{shown}");
+    let answer = spirit(&[&asked[..], &["--facet", typed, "--json"]].concat()).json().remove(0);
+    let bob = serde_json::json!({ "value": "bob", "count": 2, "facets": [
+        { "facet": "sum:size", "value": 9_007_199_254_740_992.0 },
+        { "facet": "ranges:size:0.1..0.3,0.3..", "buckets": [
+            { "range": "0.1..0.3", "count": 0, "facets": [{ "facet": "values:at", "value": 0 }] },
+            { "range": "0.3..", "count": 2, "facets": [{ "facet": "values:at", "value": 1 }] },
+        ] },
+    ] });
+    assert_eq!(answer["facets"][0]["buckets"][1], bob);
+}

@@ -7,6 +7,7 @@
 
 mod bm25;
 mod edits;
+pub mod facets;
 mod matching;
 mod scoring;
 mod values;
@@ -129,6 +130,24 @@ impl Oracle {
             (Some(a), Some(b)) => directed(values::order(&a, &b)),
             (a, b) => b.is_some().cmp(&a.is_some()),
         });
+        found
+    }
+
+    /// All matches in the order of several keys: a field, whether its greatest value is first, and whether documents without one are.
+    pub fn sorted_by(&self, clause: &Clause, keys: &[(&str, bool, bool)]) -> Vec<&Document> {
+        let mut found: Vec<&Document> = self.matches(clause).collect();
+        // The last key first: a sort leaves equals as they are.
+        for (field, descending, missing_first) in keys.iter().rev() {
+            let directed = |order: Ordering| if *descending { order.reverse() } else { order };
+            let first = |document| {
+                values::values(document, field).min_by(|a, b| directed(values::order(a, b)))
+            };
+            found.sort_by(|a, b| match (first(a), first(b)) {
+                (Some(a), Some(b)) => directed(values::order(&a, &b)),
+                (a, b) if *missing_first => a.is_some().cmp(&b.is_some()),
+                (a, b) => b.is_some().cmp(&a.is_some()),
+            });
+        }
         found
     }
 

@@ -19,6 +19,7 @@ mod estimate;
 mod explain;
 mod frequency;
 mod key;
+mod keyed;
 mod leapfrog;
 mod merge;
 mod older;

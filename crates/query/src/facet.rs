@@ -6,26 +6,39 @@
 //! bucket that it has values in.
 
 mod aggregation;
+mod check;
 mod digest;
 mod distinct;
 mod gather;
+mod intervals;
 mod keywords;
+mod marks;
+mod nest;
+mod refined;
 mod room;
+mod steps;
+mod sum;
+mod zone;
 
 use spirit_index::ground::ValueKind;
-use spirit_schema::{Field, FieldKind, Schema};
+use spirit_schema::FieldKind;
 
 pub(crate) use aggregation::Aggregating;
 pub use aggregation::Aggregation;
+pub use refined::Refined;
 
 /// Values or buckets of one facet, at most.
 pub const BUCKETS_MAX: usize = 1 << 20;
-/// Facets of one query, at most.
+/// Facets of one query, at most, with those within others.
 pub const FACETS_MAX: usize = 64;
+/// Facets one within the other, at most.
+const DEPTH_MAX: usize = 4;
 
 impl Facet {
-    /// Facets of one query, at most.
+    /// Facets of one query, at most, with those within others.
     pub const COUNT_MAX: usize = FACETS_MAX;
+    /// Facets one within the other, at most.
+    pub const DEPTH_MAX: usize = DEPTH_MAX;
     /// Values or buckets of one facet, at most.
     pub const BUCKETS_MAX: usize = BUCKETS_MAX;
 }
@@ -34,7 +47,7 @@ impl Facet {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Facet {
-    /// The most frequent values, of keywords, whole numbers or booleans.
+    /// The most frequent values, of keywords, numbers or booleans.
     Terms {
         /// The field's name.
         field: String,
@@ -42,7 +55,8 @@ pub enum Facet {
         top: usize,
     },
     /// The number of documents in each bucket of numbers or moments. Buckets begin at the multiples
-    /// of the interval. Numbers beyond 2^63 intervals from zero are in no bucket.
+    /// of the interval, in decimal: 0.3 is in the bucket of tenths that begins with 0.3. Numbers
+    /// beyond 2^63 intervals from zero are in no bucket.
     Histogram {
         /// The field's name.
         field: String,
@@ -55,6 +69,20 @@ pub enum Facet {
         field: String,
         /// The interval.
         interval: DateInterval,
+    },
+    /// The number of documents in each of some ranges of numbers or moments.
+    Ranges {
+        /// The field's name.
+        field: String,
+        /// The ranges: the first number in it, and the first one behind it, or neither. Moments are
+        /// in milliseconds since 1970.
+        ranges: Vec<(Option<f64>, Option<f64>)>,
+    },
+    /// The number of documents that match each of some queries, in the [query
+    /// language](crate::Parser). It has no field.
+    Filters {
+        /// The queries.
+        queries: Vec<String>,
     },
     /// The least, the highest, the sum and the mean of numbers or moments.
     Stats {
@@ -73,22 +101,24 @@ pub enum Facet {
         /// The percentages, from 0 to 100.
         at: Vec<f64>,
     },
+    /// A facet with further choices. [`then`](Facet::then) and its neighbours make it.
+    Refined(Box<Refined>),
 }
 
-/// An interval of time.
+/// An interval of time, in UTC unless the facet is [in another zone](Facet::in_zone).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DateInterval {
     /// A number of milliseconds, above 0. Intervals are counted from 1970.
     Milliseconds(i64),
-    /// A day from midnight, in UTC.
+    /// A day from midnight.
     Day,
-    /// Seven days from a Monday, in UTC.
+    /// Seven days from a Monday, as in ISO 8601.
     Week,
-    /// A month, in UTC.
+    /// A month.
     Month,
-    /// Three months from the first of January, April, July or October, in UTC.
+    /// Three months from the first of January, April, July or October.
     Quarter,
-    /// A year, in UTC.
+    /// A year.
     Year,
 }
 
@@ -110,6 +140,18 @@ pub enum Aggregate {
     /// The answer to [`Facet::Percentiles`]: each percentage and its number; empty if there are no
     /// values.
     Percentiles(Vec<(f64, f64)>),
+    /// The answer to [`Facet::Ranges`] and [`Facet::Filters`], and to [`Facet::Refined`] of a facet that has buckets.
+    Buckets {
+        /// The buckets: values with most documents first; others ascending; ranges and queries as given. Each
+        /// has a name, its number of documents, and the answers to the facets within. The name is
+        /// the value, the beginning, the query, or the range as `from..to`; none for the documents
+        /// without a value or that no query matches.
+        buckets: Vec<(Option<String>, u64, Vec<Aggregate>)>,
+        /// Of [`Facet::Terms`], the documents of all other values.
+        others: u64,
+        /// Of [`Facet::Terms`], the number of different values; of others, that of the buckets.
+        distinct: u64,
+    },
 }
 
 /// The most frequent values.
@@ -135,8 +177,10 @@ pub struct Summary {
     pub min: f64,
     /// The highest value.
     pub max: f64,
-    /// The sum.
+    /// The number nearest to the exact sum.
     pub sum: f64,
+    /// The least, the highest and the sum of whole numbers or moments, exactly.
+    pub whole: Option<(i64, i64, i128)>,
 }
 
 impl Summary {
@@ -154,6 +198,13 @@ pub enum FacetError {
         /// The number of facets.
         facets: usize,
         /// The limit: [`FACETS_MAX`].
+        max: usize,
+    },
+    /// Too many facets are one within the other.
+    TooDeep {
+        /// The outermost field.
+        field: String,
+        /// The limit.
         max: usize,
     },
     /// The field does not exist.
@@ -180,61 +231,18 @@ pub enum FacetError {
         /// The field.
         field: String,
     },
-}
-
-impl Facet {
-    /// Returns the field's name.
-    pub fn field(&self) -> &str {
-        match self {
-            Facet::Terms { field, .. }
-            | Facet::Histogram { field, .. }
-            | Facet::Dates { field, .. }
-            | Facet::Stats { field }
-            | Facet::Cardinality { field }
-            | Facet::Percentiles { field, .. } => field,
-        }
-    }
-
-    /// Returns the field, and the kind of its values. Fails if the facet does not suit them.
-    fn check<'s>(&self, schema: &'s Schema) -> Result<(&'s Field, ValueKind), FacetError> {
-        let name = || self.field().to_owned();
-        let found = schema.by_name(self.field());
-        let field = found.ok_or_else(|| FacetError::UnknownField { field: name() })?;
-        let (fits, wanted): (&[ValueKind], _) = self.wants();
-        let kind = field.kind.value_kind();
-        if !fits.contains(&kind) {
-            return Err(FacetError::Kind { field: name(), kind: field.kind, wanted });
-        }
-        match self {
-            Facet::Histogram { interval, .. } if !(interval.is_finite() && *interval > 0.0) => {
-                Err(FacetError::Interval { field: name() })
-            }
-            Facet::Dates { interval: DateInterval::Milliseconds(..=0), .. } => {
-                Err(FacetError::Interval { field: name() })
-            }
-            Facet::Percentiles { at, .. } if !at.iter().all(|p| (0.0..=100.0).contains(p)) => {
-                Err(FacetError::Percentile { field: name() })
-            }
-            _ => Ok((field, kind)),
-        }
-    }
-
-    /// Returns the kinds of values that suit the facet, and their description. Text never does.
-    fn wants(&self) -> (&'static [ValueKind], &'static str) {
-        use ValueKind::{Boolean, Float, Integer, Keyword, Time};
-        match self {
-            Facet::Terms { .. } => {
-                (&[Keyword, Integer, Boolean], "keywords, whole numbers or booleans")
-            }
-            Facet::Dates { .. } => (&[Time], "times"),
-            Facet::Cardinality { .. } => {
-                (&[Keyword, Integer, Float, Time, Boolean], "values other than text")
-            }
-            Facet::Histogram { .. } | Facet::Stats { .. } | Facet::Percentiles { .. } => {
-                (&[Integer, Float, Time], "numbers or times")
-            }
-        }
-    }
+    /// There is no such time zone.
+    Zone {
+        /// The name.
+        name: String,
+    },
+    /// A choice that this facet does not have.
+    Choice {
+        /// The field.
+        field: String,
+        /// The reason.
+        why: &'static str,
+    },
 }
 
 /// Converts a value from its sortable form to a number. Whole numbers of more than 53 bits are

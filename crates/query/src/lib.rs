@@ -46,8 +46,8 @@ pub use collect::Address;
 pub use evaluate::{Scratch, Settings, Wanted, snapshot_for};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use facet::{
-    Aggregate, Aggregation, BUCKETS_MAX, DateInterval, FACETS_MAX, Facet, FacetError, Summary,
-    TopTerms,
+    Aggregate, Aggregation, BUCKETS_MAX, DateInterval, FACETS_MAX, Facet, FacetError, Refined,
+    Summary, TopTerms,
 };
 pub use fade::Fading;
 pub use fingerprint::Fingerprint;
@@ -60,7 +60,7 @@ pub use query_plan::{
     ClausePlan, Evaluator, ExecutorPlan, Expansion, Lists, Meetings, PartPlan, QueryPlan, Source,
 };
 pub use rank::{Counts, Parameters, Ranking};
-pub use sort::{Direction, First, SortBy, SortKey, Sorted};
+pub use sort::{Direction, First, FirstKeyed, KEYS_MAX, KeyBy, Keyed, SortBy, SortKey, Sorted};
 pub use spirit_kernel::{Algorithm, Level};
 pub use top::{Placed, Scored, Top};
 pub use total::{Tally, Total};
@@ -74,7 +74,7 @@ use collect::{Collector, Count, Newest};
 use evaluate::{Evaluation, Explained, Ranked, Surveyed};
 use limits::Meter;
 use plan::RankedPlan;
-use sort::Sorting;
+use sort::{Keying, Sorting};
 
 /// Appends the newest `k` matches in `executor`'s snapshot to `hits`, newest first.
 pub fn newest(
@@ -139,6 +139,21 @@ pub fn sorted(
     let older = || OlderEntries::new(snapshot.memory());
     let sort = |evaluation: &mut Evaluation<'_, Sorting<'_>>| evaluation.sort(older);
     evaluate(snapshot, query, settings, scratch, sorting, sort).map(drop)
+}
+
+/// Like [`sorted`], in the order of several keys.
+pub fn sorted_by_keys(
+    snapshot: &Snapshot<'_>,
+    query: &Query,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+    executor: u32,
+    first: &mut FirstKeyed,
+) -> Result<(), Stop> {
+    let keying = Keying { first, executor };
+    let older = || OlderEntries::new(snapshot.memory());
+    let sort = |evaluation: &mut Evaluation<'_, Keying<'_>>| evaluation.sort_by_keys(older);
+    evaluate(snapshot, query, settings, scratch, keying, sort).map(drop)
 }
 
 /// Returns the plan by which a query is evaluated in a snapshot. Fields have their names in

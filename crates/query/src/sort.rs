@@ -10,6 +10,7 @@
 //! them. The results of all segments are [merged](words::Words) by the keywords' bytes.
 
 mod first;
+mod keyed;
 mod words;
 
 use std::cmp::Ordering;
@@ -22,6 +23,8 @@ use crate::collect::{Address, Limit};
 use crate::top::Placed;
 
 pub use first::First;
+pub(crate) use keyed::Keying;
+pub use keyed::{FirstKeyed, KEYS_MAX, KeyBy, Keyed};
 
 /// The order of values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -179,6 +179,74 @@ fn hits_come_in_the_order_of_a_field() {
     });
 }
 
+/// Of equal documents a second and a third key decide; those without a value come where they are wanted.
+#[test]
+fn hits_come_in_the_order_of_several_keys() {
+    use Direction::{Ascending, Descending};
+    in_every_state(|index| {
+        let mut reader = index.reader().unwrap();
+        let mut keys = |search: Search| reader.search("*", search).unwrap().keys().unwrap();
+        let level = || Search::by_field(9, "level", Ascending);
+        assert_eq!(keys(level().then_by("views", Ascending)), ["a", "f", "b", "c", "e", "d"]);
+        assert_eq!(keys(level().then_by("views", Descending)), ["a", "f", "c", "b", "e", "d"]);
+        assert_eq!(keys(level().missing_first()), ["e", "d", "a", "f", "c", "b"]);
+        let third = level().missing_first().then_by("views", Ascending).then_by("at", Ascending);
+        assert_eq!(keys(third), ["d", "e", "a", "f", "b", "c"]);
+        let hits = reader.search("*", level().then_by("views", Ascending)).unwrap();
+        assert!(hits.is_sorted_by_field());
+        let first = hits.get(0).unwrap().sort_value().map(StoredValue::from);
+        assert_eq!(first, Some(StoredValue::Text("error".to_owned())));
+        assert!(hits.get(5).unwrap().sort_value().is_none());
+        let cursor = hits.cursor().unwrap().unwrap();
+        drop(hits);
+        for other in [level(), level().then_by("views", Descending), level().missing_first()] {
+            let refused = reader.search("*", other.after(cursor.clone())).map(drop);
+            assert_eq!(refused, Err(SearchError::Cursor));
+        }
+        let four = level().then_by("views", Ascending).then_by("at", Ascending);
+        let refused = reader.search("*", four.then_by("flag", Ascending)).map(drop);
+        assert_eq!(refused, Err(SearchError::TooManyKeys { keys: 4, max: 3 }));
+        let unknown = reader.search("*", level().then_by("nothing", Ascending)).map(drop);
+        assert!(matches!(unknown, Err(SearchError::Unsortable { kind: None, .. })));
+    });
+}
+
+/// Documents that come between two pages by several keys are in neither, of all executors.
+#[test]
+fn pages_by_several_keys_are_not_disturbed() {
+    use Direction::{Ascending, Descending};
+    for executors in [1, 3] {
+        let options = tiny(executors, 8 << 20).field("tag", FieldKind::Keyword);
+        let index = options.field("n", FieldKind::Integer).open().unwrap();
+        let add = |number: i64| {
+            let document = Document::new().text("x").field("n", number % 4);
+            let tag = ["b", "a", ""][number as usize % 3];
+            let document = if tag.is_empty() { document } else { document.field("tag", tag) };
+            index.add(document).unwrap();
+        };
+        (0..120).for_each(add);
+        let first =
+            |k| Search::by_field(k, "tag", Descending).missing_first().then_by("n", Ascending);
+        let mut reader = index.reader().unwrap();
+        let all = reader.search("x", first(1000)).unwrap().keys().unwrap();
+        assert_eq!(all.len(), 120);
+        let (mut paged, mut search) = (Vec::new(), first(7));
+        for page in 0.. {
+            let hits = reader.search("x", search).unwrap();
+            paged.extend(hits.keys().unwrap());
+            let Some(cursor) = hits.cursor().unwrap() else { break };
+            search = first(7).after(cursor.to_string().parse().unwrap());
+            drop(hits);
+            (120 + page * 9..129 + page * 9).for_each(add);
+            if page == 3 {
+                index.flush().unwrap();
+                index.settle();
+            }
+        }
+        assert_eq!(paged, all);
+    }
+}
+
 /// 2026-11-23T00:00:00Z, the moment of `e`; that of `d` is five and a half hours before.
 const MIDNIGHT: i64 = 1_795_392_000_000;
 

@@ -26,7 +26,8 @@ pub(crate) struct AnsweringArgs {
     #[arg(short, long = "limit", value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
     pub(crate) k: usize,
     /// The order of documents: newest; best, the most relevant first, by BM25; or FIELD, the
-    /// greatest value first (FIELD:asc: the least)
+    /// greatest value first (FIELD:asc: the least). Up to three fields are separated by commas;
+    /// FIELD:missing-first puts documents without a value first
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
     /// For best: how much further occurrences of a word count, ≥ 0 [default: 1.2]
@@ -62,8 +63,10 @@ pub(crate) struct AnsweringArgs {
     #[arg(long)]
     pub(crate) explain: bool,
     /// Summarize the values of a field over all matches: terms:FIELD[:N], histogram:FIELD:N,
-    /// dates:FIELD:1h|day|week|month|quarter|year, stats:FIELD, cardinality:FIELD,
-    /// percentiles:FIELD[:N,N]. May be given several times
+    /// dates:FIELD:1h|day|week|month|quarter|year, ranges:FIELD:FROM..TO,..,
+    /// filters:QUERY;.., stats:FIELD, avg|min|max|sum|values:FIELD, cardinality:FIELD, percentiles:FIELD[:N,N]. Choices follow:
+    /// missing, empty, zone=Europe/Berlin, offset=6h. ' > ' divides each bucket further, ' + ' adds
+    /// a neighbour: 'terms:user > avg:size + dates:when:month'. May be given several times
     #[arg(long = "facet", value_name = "FACET", value_parser = facet)]
     pub(crate) facets: Vec<FacetArg>,
     /// Count all matches. With `no`, count only the documents shown: the search ends as soon as it

@@ -14,7 +14,7 @@ use super::window::{Bits, WORDS, Window, is_empty, ones};
 use super::{Evaluation, Place};
 use crate::collect::Address;
 use crate::query::NONE;
-use crate::sort::{Direction, Sorted, Sorting};
+use crate::sort::{Direction, SortBy, Sorted, Sorting};
 
 impl Evaluation<'_, Sorting<'_>> {
     /// Offers the matches that may be among the first. `older` finds entries that the DRAM
@@ -99,19 +99,8 @@ impl Evaluation<'_, Sorting<'_>> {
         if place.has_dead && place.segment.is_dead(local) {
             return;
         }
-        let extent = place.context.extent.as_ref().expect("a fresh segment has an extent");
-        let (mut first, mut other) = ([0; TERM_BYTES_MAX], [0; TERM_BYTES_MAX]);
-        let mut first_len: Option<usize> = None;
-        let values = place.segment.values(local);
-        for value in values.filter(|value| (value.field, value.kind) == (by.field, by.kind)) {
-            let (_, len) = extent.write_term(value.bits as u32, &mut other);
-            let comes_first =
-                |first_len: usize| by.direction.compare(&other[..len], &first[..first_len]).is_lt();
-            if first_len.is_none_or(comes_first) {
-                std::mem::swap(&mut first, &mut other);
-                first_len = Some(len);
-            }
-        }
+        let mut first = [0; TERM_BYTES_MAX];
+        let first_len = write_first_word(place, by, local, &mut first);
         let hit = Address { executor: self.collector.executor, segment: place.segment.id(), local };
         let word = first_len.map(|len| &first[..len]);
         self.collector.offer_word(word, place.segment.sequence(local), hit);
@@ -126,4 +115,26 @@ impl Evaluation<'_, Sorting<'_>> {
         let sequence = place.segment.sequence(local);
         self.collector.offer(Sorted { key, sequence, hit });
     }
+}
+
+/// Writes the keyword that comes first of a document in a fresh segment. Returns its length.
+pub(super) fn write_first_word(
+    place: &Place<'_>,
+    by: SortBy,
+    local: u32,
+    first: &mut [u8; TERM_BYTES_MAX],
+) -> Option<usize> {
+    let extent = place.context.extent.as_ref().expect("a fresh segment has an extent");
+    let (mut other, mut first_len): (_, Option<usize>) = ([0; TERM_BYTES_MAX], None);
+    let values = place.segment.values(local);
+    for value in values.filter(|value| (value.field, value.kind) == (by.field, by.kind)) {
+        let (_, len) = extent.write_term(value.bits as u32, &mut other);
+        let comes_first =
+            |first_len: usize| by.direction.compare(&other[..len], &first[..first_len]).is_lt();
+        if first_len.is_none_or(comes_first) {
+            std::mem::swap(first, &mut other);
+            first_len = Some(len);
+        }
+    }
+    first_len
 }

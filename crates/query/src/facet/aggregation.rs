@@ -9,9 +9,12 @@ use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_kernel::Level;
 use spirit_schema::Schema;
 
+use super::check::check_count;
 use super::gather::Gathered;
 use super::keywords::Keywords;
-use super::{Aggregate, BUCKETS_MAX, FACETS_MAX, Facet, FacetError};
+use super::marks::Marks;
+use super::nest::Nest;
+use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
 use crate::collect::Limit;
 use crate::evaluate::window::{Bits, WORDS, Window, ones};
 use crate::evaluate::{Evaluation, Scratch, Settings};
@@ -21,6 +24,16 @@ use crate::query::Query;
 /// Facets of all documents that a query matches.
 pub struct Aggregation {
     parts: Vec<Part>,
+    /// The facets that others are within, or that have other choices.
+    nests: Vec<Nest>,
+    /// True for the places of `nests` among all facets.
+    is_nest: Vec<bool>,
+    /// The queries of filters.
+    filters: Vec<Query>,
+    /// Their matches in the current snapshot.
+    marks: Vec<Marks>,
+    /// The filter whose matches are being marked.
+    marking: Option<usize>,
     /// The bytes that they may take.
     bytes_max: usize,
     /// The reason why they take no more documents, if they do not.
@@ -47,25 +60,30 @@ impl Limit for Aggregating<'_> {
 }
 
 impl Aggregation {
-    /// Returns an empty aggregation of these facets, at most [`FACETS_MAX`], over documents with
-    /// the fields of `schema`.
-    pub fn new(facets: &[Facet], schema: &Schema) -> Result<Aggregation, FacetError> {
-        if facets.len() > FACETS_MAX {
-            return Err(FacetError::TooMany { facets: facets.len(), max: FACETS_MAX });
-        }
-        let part = |facet: &Facet| {
-            let (field, kind) = facet.check(schema)?;
+    /// Returns an empty aggregation of these facets, at most [`FACETS_MAX`](super::FACETS_MAX),
+    /// over documents with the fields of `schema`. `filters` are the queries of
+    /// [`Facet::for_each_filter`].
+    pub fn new(
+        facets: &[Facet],
+        filters: Vec<Query>,
+        schema: &Schema,
+    ) -> Result<Aggregation, FacetError> {
+        check_count(facets)?;
+        let (mut parts, mut nests, mut is_nest) = (Vec::new(), Vec::new(), Vec::new());
+        let mut count = 0;
+        for facet in facets {
             let gathered = Gathered::new(facet);
-            Ok(Part {
-                field: field.id,
-                kind,
-                gathered,
-                keywords: Keywords::default(),
-                values: Vec::new(),
-            })
-        };
-        let parts = facets.iter().map(part).collect::<Result<_, _>>()?;
-        Ok(Aggregation { parts, bytes_max: FACET_BYTES_MAX, stop: None })
+            is_nest.push(gathered.is_none());
+            match gathered {
+                Some(gathered) => parts.push(Part::new(facet, gathered, schema)?),
+                None => nests.push(Nest::new(facet, schema, &mut count)?),
+            }
+        }
+        assert_eq!(filters.len(), count, "each filter has its query");
+        let marks = filters.iter().map(|_| Marks::default()).collect();
+        let bytes_max = FACET_BYTES_MAX;
+        let (marking, stop) = (None, None);
+        Ok(Aggregation { parts, nests, is_nest, filters, marks, marking, bytes_max, stop })
     }
 
     /// Adds the matches of `query` in a snapshot. Adds nothing once a limit was reached.
@@ -77,20 +95,48 @@ impl Aggregation {
         scratch: &mut Scratch,
     ) -> Result<(), Stop> {
         self.bytes_max = settings.limits.facet_bytes;
+        let filters = std::mem::take(&mut self.filters);
+        let mut done = Ok(());
+        for (number, filter) in filters.iter().enumerate() {
+            self.marks[number].clear();
+            self.marking = Some(number);
+            done = done.and_then(|()| self.pass(snapshot, filter, settings, scratch));
+        }
+        self.marking = None;
+        self.filters = filters;
+        done.and_then(|()| self.pass(snapshot, query, settings, scratch))
+    }
+
+    /// Goes through the matches of a query in a snapshot.
+    fn pass(
+        &mut self,
+        snapshot: &Snapshot<'_>,
+        query: &Query,
+        settings: Settings<'_>,
+        scratch: &mut Scratch,
+    ) -> Result<(), Stop> {
         let older = || OlderEntries::new(snapshot.memory());
         let aggregate = |evaluation: &mut Evaluation<'_, _>| evaluation.aggregate(older);
         crate::evaluate(snapshot, query, settings, scratch, Aggregating(self), aggregate)?;
         self.stop.map_or(Ok(()), Err)
     }
 
-    /// Returns the answer to each facet, in their order.
-    pub fn finish(self) -> Vec<Aggregate> {
-        self.parts.into_iter().map(|part| part.gathered.finish(part.kind)).collect()
+    /// Returns the answer to each facet, in their order. Fails if empty buckets reach a limit.
+    pub fn finish(self) -> Result<Vec<Aggregate>, Stop> {
+        let Aggregation { parts, nests, is_nest, bytes_max, .. } = self;
+        let mut plain = parts.into_iter().map(|part| part.gathered.finish(part.kind));
+        let mut nested = nests.into_iter().map(|nest| nest.finish(bytes_max));
+        let next = |is_nest| match is_nest {
+            true => nested.next(),
+            false => plain.next().map(Ok),
+        };
+        is_nest.into_iter().filter_map(next).collect()
     }
 
     /// Checks the limits.
     fn look(&mut self) {
-        if self.parts.iter().any(|part| part.gathered.is_full()) {
+        let is_full = self.parts.iter().any(|part| part.gathered.is_full());
+        if is_full || self.nests.iter().any(Nest::is_full) {
             self.stop = Some(Stop::Buckets { max: BUCKETS_MAX });
         } else if self.bytes() > self.bytes_max {
             self.stop = Some(Stop::Memory { max: self.bytes_max });
@@ -99,13 +145,18 @@ impl Aggregation {
 
     /// Returns the bytes that all facets take.
     fn bytes(&self) -> usize {
-        self.parts.iter().map(Part::bytes).sum()
+        let nested: usize = self.nests.iter().map(Nest::bytes).sum();
+        let marked: usize = self.marks.iter().map(Marks::bytes).sum();
+        self.parts.iter().map(Part::bytes).sum::<usize>() + nested + marked
     }
 }
 
 impl Aggregating<'_> {
     /// Adds the documents of a fresh segment's window whose bits are set. They match and are alive.
     pub(crate) fn add_fresh(&mut self, segment: &Segment<'_>, window: Window, bits: &[u64]) {
+        if self.mark(segment, window, bits) {
+            return;
+        }
         for bit in ones(bits) {
             let values = segment.values(rank_of(window.rank(bit)));
             for part in &mut self.0.parts {
@@ -114,6 +165,8 @@ impl Aggregating<'_> {
                 part.values.sort_unstable();
                 part.take_document();
             }
+            let Aggregation { nests, marks, .. } = &mut *self.0;
+            nests.iter_mut().for_each(|nest| nest.add_fresh(segment, window.rank(bit), marks));
             self.0.look();
             if self.0.stop.is_some() {
                 return;
@@ -129,6 +182,9 @@ impl Aggregating<'_> {
         window: Window,
         bits: &[u64],
     ) {
+        if self.mark(segment, window, bits) {
+            return;
+        }
         for number in 0..self.0.parts.len() {
             let part = &mut self.0.parts[number];
             let Some(column) = segment.column(part.field, part.kind) else { continue };
@@ -138,10 +194,29 @@ impl Aggregating<'_> {
                 return;
             }
         }
+        for number in 0..self.0.nests.len() {
+            let taken = self.0.bytes() - self.0.nests[number].bytes();
+            let bytes_max = self.0.bytes_max.saturating_sub(taken);
+            let Aggregation { nests, marks, .. } = &mut *self.0;
+            nests[number].add_registered(segment, window, bits, marks, bytes_max);
+            self.0.look();
+            if self.0.stop.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Marks the documents, if a filter is being evaluated.
+    fn mark(&mut self, segment: &Segment<'_>, window: Window, bits: &[u64]) -> bool {
+        let Some(number) = self.0.marking else { return false };
+        self.0.marks[number].add(segment.id(), window, bits);
+        self.0.look();
+        true
     }
 
     /// Begins a segment, in which keywords have other numbers.
     pub(crate) fn begin(&mut self, segment: &Segment<'_>, fresh: bool) {
+        self.0.nests.iter_mut().for_each(Nest::begin);
         for part in self.0.parts.iter_mut().filter(|part| part.kind == ValueKind::Keyword) {
             let column = (!fresh).then(|| segment.column(part.field, part.kind)).flatten();
             let first = column.map_or(0, |column| column.min());
@@ -169,6 +244,12 @@ impl Aggregating<'_> {
 }
 
 impl Part {
+    fn new(facet: &Facet, gathered: Gathered, schema: &Schema) -> Result<Part, FacetError> {
+        let (field, kind) = facet.check(schema)?;
+        let (keywords, values) = (Keywords::default(), Vec::new());
+        Ok(Part { field: field.id, kind, gathered, keywords, values })
+    }
+
     /// Returns the bytes that it takes.
     fn bytes(&self) -> usize {
         self.gathered.bytes() + self.keywords.bytes() + self.values.capacity() * size_of::<u64>()

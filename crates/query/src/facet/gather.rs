@@ -4,14 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use spirit_index::ground::ValueKind;
 use spirit_index::ground::hash_bytes;
-use spirit_schema::Calendar;
 
 use super::digest::Digest;
 use super::distinct::Distinct;
+use super::steps::Steps;
+use super::sum::Sum;
 use super::{Aggregate, BUCKETS_MAX, DateInterval, Facet, Summary, TopTerms, number_of, room};
-
-/// The number of the first bucket that a histogram cannot have: 2^63.
-const BUCKETS_END: f64 = (1u64 << 63) as f64;
 
 /// The data gathered for a facet so far.
 pub(super) enum Gathered {
@@ -24,7 +22,7 @@ pub(super) enum Gathered {
         others: HashMap<u64, u64>,
     },
     /// The number of documents for each bucket's number.
-    Histogram { interval: f64, buckets: BTreeMap<i64, u64> },
+    Histogram { steps: Steps, buckets: BTreeMap<i64, u64> },
     /// The number of documents for each bucket's beginning.
     Dates { interval: DateInterval, buckets: BTreeMap<i64, u64> },
     /// A summary of all values.
@@ -35,16 +33,18 @@ pub(super) enum Gathered {
     Percentiles { at: Vec<f64>, digest: Digest },
 }
 
-/// A summary of numbers. Whole numbers are added up exactly.
+/// A summary of numbers, which are added up exactly.
 #[derive(Default)]
 pub(super) struct Stats {
     summary: Option<Summary>,
-    whole: i128,
+    sum: Sum,
 }
 
 impl Gathered {
-    pub(super) fn new(facet: &Facet) -> Gathered {
-        match facet {
+    /// Returns the state of a facet that is not refined. None if its answer has
+    /// [buckets](Aggregate::Buckets).
+    pub(super) fn new(facet: &Facet) -> Option<Gathered> {
+        Some(match facet {
             Facet::Terms { top, .. } => Gathered::Terms {
                 top: *top,
                 keywords: HashMap::new(),
@@ -52,7 +52,7 @@ impl Gathered {
                 others: HashMap::new(),
             },
             Facet::Histogram { interval, .. } => {
-                Gathered::Histogram { interval: *interval, buckets: BTreeMap::new() }
+                Gathered::Histogram { steps: Steps::new(*interval, 0.0), buckets: BTreeMap::new() }
             }
             Facet::Dates { interval, .. } => {
                 Gathered::Dates { interval: *interval, buckets: BTreeMap::new() }
@@ -62,7 +62,8 @@ impl Gathered {
             Facet::Percentiles { at, .. } => {
                 Gathered::Percentiles { at: at.clone(), digest: Digest::default() }
             }
-        }
+            Facet::Ranges { .. } | Facet::Filters { .. } | Facet::Refined(_) => return None,
+        })
     }
 
     /// Adds the values of a document, in sortable form, ascending. They are not keywords.
@@ -70,15 +71,12 @@ impl Gathered {
         let numbers = || values.iter().map(|value| number_of(kind, *value));
         match self {
             Gathered::Terms { others, .. } => {
-                different(values.iter().copied(), |value| *others.entry(value).or_default() += 1);
+                let values = values.iter().map(|value| one_zero(kind, *value));
+                different(values, |value| *others.entry(value).or_default() += 1);
             }
-            Gathered::Histogram { interval, buckets } => {
-                // Numbers further out, infinite ones and NaN have no bucket's number of 64 bits.
-                let quotients = numbers().map(|number| (number / *interval).floor());
-                let near = quotients.filter(|quotient| quotient.abs() < BUCKETS_END);
-                different(near.map(|quotient| quotient as i64), |bucket| {
-                    *buckets.entry(bucket).or_default() += 1
-                });
+            Gathered::Histogram { steps, buckets } => {
+                let found = values.iter().filter_map(|value| steps.bucket(kind, *value));
+                different(found, |bucket| *buckets.entry(bucket).or_default() += 1);
             }
             Gathered::Dates { interval, buckets } => {
                 let times = values.iter().map(|value| kind.from_sortable(*value).cast_signed());
@@ -129,7 +127,7 @@ impl Gathered {
             Gathered::Histogram { buckets, .. } | Gathered::Dates { buckets, .. } => {
                 room::tree(buckets.len(), size_of::<(i64, u64)>())
             }
-            Gathered::Stats(_) => 0,
+            Gathered::Stats(stats) => stats.bytes(),
             Gathered::Cardinality(distinct) => distinct.bytes(),
             Gathered::Percentiles { digest, .. } => digest.bytes(),
         }
@@ -145,59 +143,67 @@ impl Gathered {
                 let others = others.into_iter().map(|(value, count)| (text_of(kind, value), count));
                 Aggregate::Terms(top_terms(keywords.chain(others).collect(), top))
             }
-            Gathered::Histogram { interval, buckets } => {
-                let bucket = |(number, count)| (number as f64 * interval, count);
+            Gathered::Histogram { steps, buckets } => {
+                let bucket = |(number, count)| (steps.start(number), count);
                 Aggregate::Histogram(buckets.into_iter().map(bucket).collect())
             }
             Gathered::Dates { buckets, .. } => Aggregate::Dates(buckets.into_iter().collect()),
-            Gathered::Stats(stats) => Aggregate::Stats(stats.finish(kind)),
+            Gathered::Stats(stats) => Aggregate::Stats(stats.finish()),
             Gathered::Cardinality(distinct) => Aggregate::Cardinality(distinct.count()),
-            Gathered::Percentiles { at, mut digest } => {
-                let percentile = |percent: f64| Some((percent, digest.at(percent / 100.0)?));
-                Aggregate::Percentiles(at.into_iter().filter_map(percentile).collect())
-            }
-        }
-    }
-}
-
-impl DateInterval {
-    fn start_of(self, time: i64) -> i64 {
-        match self {
-            DateInterval::Milliseconds(ms) => time.div_euclid(ms).saturating_mul(ms),
-            DateInterval::Day => Calendar::Day.start_of(time),
-            DateInterval::Week => Calendar::Week.start_of(time),
-            DateInterval::Month => Calendar::Month.start_of(time),
-            DateInterval::Quarter => Calendar::Quarter.start_of(time),
-            DateInterval::Year => Calendar::Year.start_of(time),
+            Gathered::Percentiles { at, mut digest } => percentiles(&at, &mut digest),
         }
     }
 }
 
 impl Stats {
-    fn add(&mut self, kind: ValueKind, value: u64) {
+    pub(super) fn add(&mut self, kind: ValueKind, value: u64) {
         let number = number_of(kind, value);
         if number.is_nan() {
             return;
         }
-        let new = Summary { count: 0, min: number, max: number, sum: 0.0 };
+        let new = Summary { count: 0, min: number, max: number, sum: 0.0, whole: None };
         let summary = self.summary.get_or_insert(new);
         summary.count += 1;
         (summary.min, summary.max) = (summary.min.min(number), summary.max.max(number));
-        match kind {
-            ValueKind::Float => summary.sum += number,
-            _ => self.whole += i128::from(kind.from_sortable(value).cast_signed()),
+        if kind == ValueKind::Float {
+            return self.sum.add(number);
         }
+        let exact = kind.from_sortable(value).cast_signed();
+        let (min, max, sum) = summary.whole.unwrap_or((exact, exact, 0));
+        summary.whole = Some((min.min(exact), max.max(exact), sum + i128::from(exact)));
     }
 
-    fn finish(self, kind: ValueKind) -> Option<Summary> {
-        let Stats { summary, whole } = self;
-        let whole = (kind != ValueKind::Float).then_some(whole as f64);
-        summary.map(|summary| Summary { sum: whole.unwrap_or(summary.sum), ..summary })
+    /// Returns the bytes that are allocated.
+    pub(super) fn bytes(&self) -> usize {
+        self.sum.bytes()
+    }
+
+    pub(super) fn finish(self) -> Option<Summary> {
+        let Stats { summary, sum } = self;
+        summary.map(|summary| Summary {
+            sum: summary.whole.map_or_else(|| sum.total(), |(_, _, sum)| sum as f64),
+            ..summary
+        })
     }
 }
 
+/// Returns the answer for these percentages.
+pub(super) fn percentiles(at: &[f64], digest: &mut Digest) -> Aggregate {
+    let percentile = |percent: &f64| Some((*percent, digest.at(percent / 100.0)?));
+    Aggregate::Percentiles(at.iter().filter_map(percentile).collect())
+}
+
+/// Replaces the negative zero by the other one, in sortable form.
+pub(super) fn one_zero(kind: ValueKind, value: u64) -> u64 {
+    let is_negative = || kind.from_sortable(value) == (-0.0f64).to_bits();
+    if kind == ValueKind::Float && is_negative() { kind.sortable(0) } else { value }
+}
+
 /// Calls `take` once for each different item. The items ascend.
-fn different<T: PartialEq + Copy>(items: impl Iterator<Item = T>, mut take: impl FnMut(T)) {
+pub(super) fn different<T: PartialEq + Copy>(
+    items: impl Iterator<Item = T>,
+    mut take: impl FnMut(T),
+) {
     let mut last = None;
     for item in items {
         if last.replace(item) != Some(item) {
@@ -207,9 +213,10 @@ fn different<T: PartialEq + Copy>(items: impl Iterator<Item = T>, mut take: impl
 }
 
 /// Writes a value other than a keyword.
-fn text_of(kind: ValueKind, value: u64) -> String {
+pub(super) fn text_of(kind: ValueKind, value: u64) -> String {
     match kind {
         ValueKind::Boolean => (value != 0).to_string(),
+        ValueKind::Float => f64::from_bits(kind.from_sortable(value)).to_string(),
         _ => kind.from_sortable(value).cast_signed().to_string(),
     }
 }

@@ -61,9 +61,9 @@ pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<()
             let by = ranking(ask, search, *parameters)?;
             seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory))
         }
-        Order::Field { field, direction } => {
-            let by = sorting::sort_by(ask.schema, field, *direction)?;
-            seat.ask(ask.index, End::Hold, |view| sorting::first(ask, view, search, by, memory))
+        Order::Fields { first, further } => {
+            let further = further.as_ref().map_or(&[][..], |further| &further[..]);
+            sorting::answer(ask, Lent { seat, memory }, search, first, further)
         }
     }
 }

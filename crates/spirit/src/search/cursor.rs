@@ -28,6 +28,7 @@ pub(crate) enum Last {
     Newest,
     Ranked(Box<RankedCursor>),
     Sorted(SortedCursor),
+    Keyed(KeyedCursor),
 }
 
 /// The place of a hit by relevance, and the counts that its score was computed from.
@@ -52,6 +53,15 @@ pub(crate) struct SortedCursor {
     /// The document's sort key; none if it has no value.
     pub(crate) key: Option<SortKey>,
     pub(crate) sequence: u64,
+}
+
+/// The place of a hit in the order of several keys.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct KeyedCursor {
+    /// The fingerprint of the query and the order.
+    pub(crate) fingerprint: u32,
+    /// The document's keys and sequence number, as they are compared.
+    pub(crate) bytes: Box<[u8]>,
 }
 
 /// Returns the fingerprint of a search for the best hits: of its query and its scoring. The time of
@@ -79,6 +89,8 @@ pub(crate) fn check(
 const FINGERPRINT: char = 'q';
 /// The prefix of a field's counts.
 const FIELD: char = 'f';
+/// The name of the bytes of several keys.
+const KEYS: &str = "keys";
 /// The prefix of a keyword's digits.
 const WORD: char = 'w';
 
@@ -89,6 +101,10 @@ impl fmt::Display for Cursor {
             Last::Newest => Ok(()),
             Last::Ranked(ranked) => ranked.fmt(f),
             Last::Sorted(sorted) => sorted.fmt(f),
+            Last::Keyed(KeyedCursor { fingerprint, bytes }) => {
+                write!(f, ".{FINGERPRINT}{fingerprint:x}.{KEYS}.")?;
+                bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
         }
     }
 }
@@ -157,6 +173,10 @@ fn last(text: &str) -> Option<Last> {
     let direction = match first {
         "asc" => Direction::Ascending,
         "desc" => Direction::Descending,
+        KEYS => {
+            let bytes = bytes(rest).filter(|bytes| bytes.len() > size_of::<u64>())?;
+            return Some(Last::Keyed(KeyedCursor { fingerprint: print, bytes }));
+        }
         score => return ranked(print, score, rest).map(|ranked| Last::Ranked(Box::new(ranked))),
     };
     sorted(print, direction, rest).map(Last::Sorted)
@@ -200,13 +220,18 @@ fn sort_key(text: &str) -> Option<SortKey> {
     let Some(digits) = text.strip_prefix(WORD) else {
         return u64::from_str_radix(text, 16).ok().map(SortKey::Number);
     };
+    bytes(digits).map(SortKey::Word)
+}
+
+/// Reads bytes from pairs of hexadecimal digits.
+fn bytes(digits: &str) -> Option<Box<[u8]>> {
     let (pairs, rest) = digits.as_bytes().as_chunks::<2>();
     let byte = |pair: &[u8; 2]| {
         pair.iter()
             .try_fold(0, |byte, digit| Some(byte << 4 | (*digit as char).to_digit(16)? as u8))
     };
     let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-    bytes.filter(|_| rest.is_empty()).map(|bytes| SortKey::Word(bytes.into()))
+    bytes.filter(|_| rest.is_empty()).map(Vec::into)
 }
 
 #[cfg(test)]
@@ -244,6 +269,7 @@ mod tests {
             (u64::MAX, Last::Sorted(without)),
             (5, Last::Sorted(worded)),
             (5, Last::Sorted(empty)),
+            (9, Last::Keyed(KeyedCursor { fingerprint: 5, bytes: [0; 9].into() })),
         ] {
             let cursor = Cursor { limit, last };
             assert_eq!(cursor.to_string().parse(), Ok(cursor));
@@ -276,6 +302,9 @@ mod tests {
             "1.q5.desc.1.1.w1",
             "1.q5.desc.1.1.w1x",
             "1.q5.desc.1.1.wä",
+            "1.q5.keys.",
+            "1.q5.keys.00",
+            "1.q5.keys.00000000000000000",
         ] {
             assert!(text.parse::<Cursor>().is_err(), "{text}");
         }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 #[cfg(feature = "lab")]
 use spirit_index::form::FindOlder;
 use spirit_index::form::TextScratch;
-use spirit_query::{Operator, ParseError, Parser, Query};
+use spirit_query::{Facet, Operator, ParseError, Parser, Query};
 
 use crate::engine::readable::Readable;
 use crate::search::ask::{Ask, Lent};
@@ -76,6 +76,23 @@ impl Desk {
     ) -> Result<(Ask<'r>, Lent<'r>), SearchError> {
         let given = self.parse(query)?;
         self.lend(given, limits)
+    }
+
+    /// Parses the queries of filters.
+    pub(crate) fn parse_filters(&mut self, facets: &[Facet]) -> Result<Vec<Query>, SearchError> {
+        let mut texts = Vec::new();
+        facets.iter().for_each(|facet| facet.for_each_filter(&mut |text| texts.push(text)));
+        if !texts.is_empty() {
+            self.renew_parser();
+        }
+        let parse = |text| {
+            let query = self.parser.parse(text)?;
+            match query.needs_positions() && !self.index.options.positions {
+                true => Err(SearchError::NoPositions),
+                false => Ok(query),
+            }
+        };
+        texts.into_iter().map(parse).collect()
     }
 
     /// Makes the query the desk's own, since its hits may be kept for longer than the caller's

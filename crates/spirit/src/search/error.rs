@@ -40,6 +40,25 @@ pub enum SearchError {
         /// The limit.
         max: u32,
     },
+    /// Too many facets are one within the other.
+    FacetDepth {
+        /// The outermost field's name.
+        field: String,
+        /// The limit.
+        max: usize,
+    },
+    /// There is no such time zone.
+    Zone {
+        /// The name.
+        name: String,
+    },
+    /// A facet does not have this choice.
+    FacetChoice {
+        /// The field's name.
+        field: String,
+        /// The reason.
+        why: &'static str,
+    },
     /// The query has too many facets.
     TooManyFacets {
         /// The number of facets.
@@ -55,6 +74,13 @@ pub enum SearchError {
     /// The query's facets take too much memory.
     FacetMemory {
         /// The limit, in bytes.
+        max: usize,
+    },
+    /// Hits are sorted by too many keys.
+    TooManyKeys {
+        /// The number of keys.
+        keys: usize,
+        /// The limit.
         max: usize,
     },
     /// Hits cannot be sorted by this field.
@@ -150,7 +176,26 @@ impl fmt::Display for SearchError {
                 write!(f, "no field {field:?} to aggregate; choose a field of the index")
             }
             SearchError::Unaggregatable { field, kind: Some(kind), wanted } => {
-                write!(f, "field {field:?} is of kind {kind}; this facet needs {wanted}")
+                write!(f, "field {field:?} is of kind {kind}; this facet needs {wanted}")?;
+                match kind.is_text() {
+                    true => f.write_str(
+                        "; declare the field as a keyword in a new index (--schema NAME:keyword) and \
+                         add the documents there",
+                    ),
+                    false => Ok(()),
+                }
+            }
+            SearchError::FacetDepth { field, max } => write!(
+                f,
+                "the facet of {field:?} has more than {max} facets one within the other; divide less"
+            ),
+            SearchError::Zone { name } => write!(
+                f,
+                "no time zone {name:?}; give a name of the IANA database, as Europe/Berlin, or an \
+                 offset, as +02:00"
+            ),
+            SearchError::FacetChoice { field, why } => {
+                write!(f, "the facet of {field:?} cannot be refined so: {why}")
             }
             SearchError::FacetInterval { field } => {
                 write!(f, "the interval of the facet of {field:?} must be above 0")
@@ -177,6 +222,10 @@ impl fmt::Display for SearchError {
                 f,
                 "field {field:?} of kind {kind} cannot be highlighted; choose a field of text or \
                  keywords"
+            ),
+            SearchError::TooManyKeys { keys, max } => write!(
+                f,
+                "{keys} keys in one order: the limit is {max} keys; leave out the last ones"
             ),
             SearchError::Unsortable { field, kind: None } => {
                 write!(f, "no field {field:?} to sort by; choose a field of the index")
@@ -233,6 +282,9 @@ impl From<FacetError> for SearchError {
     fn from(error: FacetError) -> SearchError {
         match error {
             FacetError::TooMany { facets, max } => SearchError::TooManyFacets { facets, max },
+            FacetError::TooDeep { field, max } => SearchError::FacetDepth { field, max },
+            FacetError::Zone { name } => SearchError::Zone { name },
+            FacetError::Choice { field, why } => SearchError::FacetChoice { field, why },
             FacetError::UnknownField { field } => {
                 SearchError::Unaggregatable { field, kind: None, wanted: "" }
             }

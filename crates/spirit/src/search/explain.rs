@@ -28,7 +28,7 @@ pub(crate) fn plan(
     let wanted = match search.order {
         Order::Newest => Wanted::Newest(search.k),
         Order::Relevance(_) => Wanted::Best,
-        Order::Field { .. } => Wanted::ByField,
+        Order::Fields { .. } => Wanted::ByField,
     };
     seat.ask(ask.index, End::Leave, |view| {
         let schema = view.fields.current();
@@ -56,7 +56,7 @@ pub(crate) fn explain(
             check_parameters(parameters)?;
             (parameters, search.after.as_ref())
         }
-        Order::Newest | Order::Field { .. } => (Parameters::default(), None),
+        Order::Newest | Order::Fields { .. } => (Parameters::default(), None),
     };
     let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
     let Workspace { scratch, snapshots, counts, .. } = memory;

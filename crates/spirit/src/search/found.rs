@@ -9,6 +9,13 @@ pub(crate) enum Found {
     Newest,
     Best(Ranked),
     Sorted(Sorted),
+    /// In the order of several keys.
+    Keyed {
+        /// The exclusive upper bound of sequence numbers when the first page was requested.
+        limit: u64,
+        /// The fingerprint of the query and its order.
+        fingerprint: u32,
+    },
 }
 
 /// The ranking of the best hits.

@@ -9,7 +9,7 @@ use spirit_query::{
 };
 use spirit_schema::Value;
 
-use crate::search::cursor::{Cursor, Last, RankedCursor, SortedCursor, fingerprint};
+use crate::search::cursor::{Cursor, KeyedCursor, Last, RankedCursor, SortedCursor, fingerprint};
 use crate::search::desk::Desk;
 use crate::search::found::{Found, Ranked, Sorted};
 use crate::search::hit_error::HitError;
@@ -102,7 +102,7 @@ impl<'r> Hits<'r> {
 
     /// True if the search was in the order of a field's values.
     pub fn is_sorted_by_field(&self) -> bool {
-        matches!(self.found(), Found::Sorted(_))
+        matches!(self.found(), Found::Sorted(_) | Found::Keyed { .. })
     }
 
     /// Returns a sequence number: the search saw every operation that was acknowledged with a lower
@@ -129,13 +129,26 @@ impl<'r> Hits<'r> {
 
     /// Returns the value that the hit at `place` is sorted by, if there is one.
     pub(crate) fn sort_value(&self, place: usize) -> Option<Value<'_>> {
-        let Found::Sorted(Sorted { by, .. }) = self.found() else { return None };
+        let by = match self.found() {
+            Found::Sorted(Sorted { by, .. }) => by,
+            Found::Keyed { .. } => return self.first_key(place),
+            _ => return None,
+        };
         let first = &self.desk().memory.first;
         let key = first.found()[place].key?;
         match first.word(key) {
             // A keyword is UTF-8.
             Some(word) => std::str::from_utf8(word).ok().map(Value::Text),
             None => value_of(by.kind, by.bits(key)),
+        }
+    }
+
+    /// Returns the value of the first of several keys.
+    fn first_key(&self, place: usize) -> Option<Value<'_>> {
+        let (by, key) = self.desk().memory.keyed.value(place)?;
+        match key {
+            SortKey::Word(word) => std::str::from_utf8(word).ok().map(Value::Text),
+            SortKey::Number(value) => value_of(by.kind, by.kind.from_sortable(*value)),
         }
     }
 
@@ -156,6 +169,13 @@ impl<'r> Hits<'r> {
             }
             Found::Best(ranked) => {
                 memory.scored.last().map(|last| ranked.cursor(query, &memory.counts, last))
+            }
+            Found::Keyed { limit, fingerprint } => {
+                let bytes = memory.keyed.found().last().map(|last| last.bytes.clone().into());
+                bytes.map(|bytes| Cursor {
+                    limit,
+                    last: Last::Keyed(KeyedCursor { fingerprint, bytes }),
+                })
             }
             Found::Sorted(sorted) => {
                 let first = &memory.first;

@@ -140,8 +140,9 @@ impl Reader {
         query: impl IntoQuery<'r>,
         facets: &[Facet],
     ) -> Result<Vec<Aggregate>, SearchError> {
+        let filters = self.desk.parse_filters(facets)?;
         let (ask, lent) = self.desk.ask(query, &self.limits)?;
-        facets::aggregate(ask, lent, facets)
+        facets::aggregate(ask, lent, facets, &filters)
     }
 
     /// Describes how a search is evaluated in each executor. A plan has the evaluators that the

@@ -21,8 +21,24 @@ pub(crate) enum Order {
     Newest,
     /// Most relevant document first, by BM25. Ties go to the newer document.
     Relevance(Parameters),
-    /// Document with the least or the greatest value of a field first.
-    Field { field: Arc<str>, direction: Direction },
+    /// Documents by the values of a field, and of further ones where those are equal. Shared, so
+    /// that a copy of a request allocates nothing.
+    Fields { first: Key, further: Option<Arc<Vec<Key>>> },
+}
+
+/// A key that hits are sorted by.
+#[derive(Clone, Debug)]
+pub(crate) struct Key {
+    pub(crate) field: Arc<str>,
+    pub(crate) direction: Direction,
+    /// True if documents without a value come first.
+    pub(crate) missing_first: bool,
+}
+
+impl Key {
+    fn new(field: &str, direction: Direction) -> Key {
+        Key { field: field.into(), direction, missing_first: false }
+    }
 }
 
 /// A request: everything about a search except the query.
@@ -73,7 +89,35 @@ impl Search {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn by_field(k: usize, field: &str, direction: Direction) -> Search {
-        Search::in_order(k, Order::Field { field: field.into(), direction })
+        Search::in_order(k, Order::Fields { first: Key::new(field, direction), further: None })
+    }
+
+    /// Sorts equal documents by a further field. At most 3 keys count in all; the search fails with
+    /// [`SearchError::TooManyKeys`](crate::SearchError::TooManyKeys) beyond that. In another order
+    /// than that of fields it has no effect.
+    ///
+    /// ```
+    /// use spirit::Search;
+    /// use spirit::search::Direction::{Ascending, Descending};
+    ///
+    /// let first = Search::by_field(10, "level", Ascending).missing_first();
+    /// let search = first.then_by("views", Descending);
+    /// ```
+    pub fn then_by(mut self, field: &str, direction: Direction) -> Search {
+        if let Order::Fields { further, .. } = &mut self.order {
+            Arc::make_mut(further.get_or_insert_default()).push(Key::new(field, direction));
+        }
+        self
+    }
+
+    /// Puts documents without a value in the last key's field first. Otherwise they come last. In
+    /// another order than that of fields it has no effect.
+    pub fn missing_first(mut self) -> Search {
+        if let Order::Fields { first, further } = &mut self.order {
+            let last = further.as_mut().and_then(|further| Arc::make_mut(further).last_mut());
+            last.unwrap_or(first).missing_first = true;
+        }
+        self
     }
 
     fn in_order(k: usize, order: Order) -> Search {

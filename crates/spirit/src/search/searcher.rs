@@ -124,8 +124,9 @@ impl Searcher {
         facets: &[Facet],
     ) -> Result<Vec<Aggregate>, SearchError> {
         let mut desk = self.desk()?;
+        let filters = desk.parse_filters(facets)?;
         let (ask, lent) = desk.ask(query, &self.limits)?;
-        facets::aggregate(ask, lent, facets)
+        facets::aggregate(ask, lent, facets, &filters)
     }
 
     /// Describes how a search is evaluated: see [`Reader::plan`](crate::Reader::plan).

@@ -1,22 +1,47 @@
-//! Searches in the order of a field's values.
+//! Searches in the order of the values of one field or several.
+//!
+//! One key with missing values last is the usual order, which skips segments. Any other order reads
+//! every match.
 
-use spirit_query::{Direction, Fingerprint, SortBy, Tally, snapshot_for};
+use spirit_query::{Direction, Fingerprint, KEYS_MAX, KeyBy, Query, SortBy, Tally, snapshot_for};
 use spirit_schema::Schema;
 
-use crate::search::ask::Ask;
-use crate::search::cursor::{self, Last, SortedCursor};
+use crate::search::ask::{Ask, Lent};
+use crate::search::cursor::{self, KeyedCursor, Last, SortedCursor};
 use crate::search::error::SearchError;
 use crate::search::found::{Found, Sorted};
-use crate::search::request::{Search, of_all};
+use crate::search::request::{Key, Search, of_all};
+use crate::search::seat::End;
 use crate::search::workspace::Workspace;
 use crate::storage::view::View;
 
+/// Finds the first hits in the order of these keys, and holds their memory.
+pub(crate) fn answer(
+    ask: Ask<'_>,
+    lent: Lent<'_>,
+    search: &Search,
+    key: &Key,
+    further: &[Key],
+) -> Result<(), SearchError> {
+    let Lent { seat, memory } = lent;
+    if further.len() >= KEYS_MAX {
+        return Err(SearchError::TooManyKeys { keys: 1 + further.len(), max: KEYS_MAX });
+    }
+    if further.is_empty() && !key.missing_first {
+        let by = sort_by(ask.schema, &key.field, key.direction)?;
+        return seat.ask(ask.index, End::Hold, |view| first(ask, view, search, by, memory));
+    }
+    let key_by = |key: &Key| {
+        let by = sort_by(ask.schema, &key.field, key.direction)?;
+        Ok(KeyBy { by, missing_first: key.missing_first })
+    };
+    let order =
+        std::iter::once(key).chain(further).map(key_by).collect::<Result<Vec<_>, SearchError>>()?;
+    seat.ask(ask.index, End::Hold, |view| first_by_keys(ask, view, search, &order, memory))
+}
+
 /// Returns the order by the field with this name; an error if it cannot be sorted by.
-pub(crate) fn sort_by(
-    schema: &Schema,
-    name: &str,
-    direction: Direction,
-) -> Result<SortBy, SearchError> {
+fn sort_by(schema: &Schema, name: &str, direction: Direction) -> Result<SortBy, SearchError> {
     let field = schema.by_name(name);
     let unsortable = || {
         let (field, kind) = (name.to_owned(), field.map(|field| field.kind));
@@ -26,8 +51,56 @@ pub(crate) fn sort_by(
     Ok(SortBy { field: found.id, kind: found.kind.value_kind(), direction })
 }
 
+/// Finds the first hits in the order of several keys.
+fn first_by_keys(
+    ask: Ask<'_>,
+    view: &View,
+    search: &Search,
+    order: &[KeyBy],
+    memory: &mut Workspace,
+) -> Result<(), SearchError> {
+    let fingerprint = fingerprint(ask.query, order);
+    let after = match search.after.as_ref().map(|cursor| (&cursor.last, cursor.limit)) {
+        None => None,
+        Some((Last::Keyed(last), limit)) if last.fingerprint == fingerprint => Some((last, limit)),
+        Some(_) => return Err(SearchError::Cursor),
+    };
+    // The order matters, as in `first`.
+    let now = view.sequence();
+    let Workspace { scratch, hits, keyed, .. } = memory;
+    let settings = ask.settings_of(search);
+    keyed.begin(order, search.k, after.map(|(KeyedCursor { bytes, .. }, _)| &bytes[..]));
+    let mut tally = search.total.map(Tally::up_to);
+    let over_ms = view.over_ms();
+    for (number, part) in (0..).zip(&view.parts) {
+        let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
+        spirit_query::sorted_by_keys(&snapshot, ask.query, settings, scratch, number, keyed)?;
+        if let Some(tally) = &mut tally {
+            tally.add(&snapshot, ask.query, of_all(settings), scratch)?;
+        }
+    }
+    keyed.finish();
+    hits.clear();
+    hits.extend(keyed.found().iter().map(|found| found.hit));
+    let limit = after.map_or(now, |(_, limit)| limit);
+    memory.found = Found::Keyed { limit, fingerprint };
+    memory.total = tally.map(Tally::total);
+    Ok(())
+}
+
+/// Returns the fingerprint of a query in the order of several keys.
+fn fingerprint(query: &Query, order: &[KeyBy]) -> u32 {
+    let of_key = |print: Fingerprint, key: &KeyBy| {
+        let KeyBy { by, missing_first } = key;
+        let is_descending = by.direction == Direction::Descending;
+        let choices = 2 * u64::from(is_descending) + u64::from(*missing_first);
+        print.and(u64::from(by.field.0)).and(choices)
+    };
+    order.iter().fold(Fingerprint::of(query), of_key).short()
+}
+
 /// Finds the first hits in the order of a field's values.
-pub(crate) fn first(
+fn first(
     ask: Ask<'_>,
     view: &View,
     search: &Search,

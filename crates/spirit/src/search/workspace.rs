@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use spirit_index::snapshot::{Seen, Snapshot};
 use spirit_query::{
-    Address, CLAUSES_MAX, Counts, First, Query, Scored, Scratch, Top, Total, snapshot_for,
+    Address, CLAUSES_MAX, Counts, First, FirstKeyed, Query, Scored, Scratch, Top, Total,
+    snapshot_for,
 };
 
 use crate::search::found::Found;
@@ -29,6 +30,7 @@ pub(crate) struct Workspace {
     pub(crate) top: Top,
     pub(crate) scored: Vec<Scored>,
     pub(crate) first: First,
+    pub(crate) keyed: FirstKeyed,
 }
 
 impl Workspace {
@@ -45,6 +47,7 @@ impl Workspace {
             top: Top::with_capacity(HITS_MAX),
             scored: Vec::with_capacity(HITS_MAX),
             first: First::with_capacity(HITS_MAX),
+            keyed: FirstKeyed::default(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use spirit::facets::{Aggregate, DateInterval, Facet};
 use spirit::search::Direction;
-use spirit::{Clause, Index, Query, Search};
+use spirit::{Clause, Index, Query, Reader, Search};
 use spirit_oracle::{Document, Oracle, Value};
 
 const DAY: i64 = 86_400_000;
@@ -35,6 +35,38 @@ pub(crate) fn check_sorted(index: &Index, oracle: &Oracle, query: &Query, asked:
     }
     let expected = &expected[..expected.len().min(24)];
     assert_eq!(paged, expected, "pages of {asked} by {field}, {direction:?}");
+    check_keys(&mut reader, oracle, query, asked, written);
+}
+
+/// Hits in the order of two or three keys, by pages.
+fn check_keys(reader: &mut Reader, oracle: &Oracle, query: &Query, asked: &Clause, choice: usize) {
+    let is_set = |bit: usize| choice >> bit & 1 == 1;
+    let keys: Vec<(&str, bool, bool)> = (0..2 + choice % 2)
+        .map(|at| (SORTED[(choice + 2 * at) % SORTED.len()], is_set(at), is_set(at + 1)))
+        .collect();
+    let directed =
+        |descending| if descending { Direction::Descending } else { Direction::Ascending };
+    let first = |k| {
+        let (field, descending, missing_first) = keys[0];
+        let begun = Search::by_field(k, field, directed(descending));
+        let begun = if missing_first { begun.missing_first() } else { begun };
+        keys[1..].iter().fold(begun, |search, (field, descending, missing_first)| {
+            let search = search.then_by(field, directed(*descending));
+            if *missing_first { search.missing_first() } else { search }
+        })
+    };
+    let expected = oracle.sorted_by(asked, &keys);
+    let expected: Vec<&str> = expected.iter().map(|document| &*document.key).collect();
+    let all = reader.search(query, first(Search::HITS_MAX)).unwrap().keys().unwrap();
+    assert_eq!(all, expected, "{asked} by {keys:?}");
+    let (mut paged, mut search) = (Vec::new(), first(7));
+    for _ in 0..4 {
+        let hits = reader.search(query, search).unwrap();
+        paged.extend(hits.keys().unwrap());
+        let Some(cursor) = hits.cursor().unwrap() else { break };
+        search = first(7).after(cursor.to_string().parse().unwrap());
+    }
+    assert_eq!(paged, expected[..expected.len().min(28)], "pages of {asked} by {keys:?}");
 }
 
 /// What documents have in a field, value by value.

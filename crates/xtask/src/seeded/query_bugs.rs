@@ -451,9 +451,9 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "towards-zero",
         what: "numbers below zero fall into the bucket above",
-        file: "crates/query/src/facet/gather.rs",
-        old: "(number / *interval).floor()",
-        new: "(number / *interval).trunc()",
+        file: "crates/query/src/facet/steps.rs",
+        old: "return Some(quotient.floor() as i64);",
+        new: "return Some(quotient.trunc() as i64);",
         found_by: BUCKETS,
     },
     Bug {

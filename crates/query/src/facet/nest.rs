@@ -1,0 +1,145 @@
+//! Facets within facets: a tree of buckets, filled document by document.
+//!
+//! A [node](node::Node) is one facet of the question. It has the current document's values, and the
+//! buckets that they lie in. A [state](state::State) is one table of the answer. There is one for
+//! each bucket of the facet outside of it. Keywords are numbered when a segment first has them, so
+//! that buckets of all segments have numbers alike.
+
+mod finish;
+mod node;
+mod state;
+
+use spirit_index::column::Column;
+use spirit_index::ground::{ValueKind, rank_of};
+use spirit_index::snapshot::Segment;
+use spirit_schema::Schema;
+
+use super::marks::Marks;
+use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
+use crate::evaluate::window::{Window, ones};
+use crate::limits::Stop;
+use node::Node;
+use state::{Room, State};
+
+/// A facet with all facets within it.
+pub(super) struct Nest {
+    /// The facets. The first is the outermost; others stand behind the one that they are within.
+    nodes: Vec<Node>,
+    root: State,
+    room: Room,
+}
+
+impl Nest {
+    /// Returns an empty tree. Fails if a facet does not suit its field.
+    /// `filters` counts the queries of filters so far.
+    pub(super) fn new(
+        facet: &Facet,
+        schema: &Schema,
+        filters: &mut usize,
+    ) -> Result<Nest, FacetError> {
+        let mut nodes = Vec::new();
+        plant(facet, schema, filters, &mut nodes)?;
+        let root = State::new(&nodes[0]);
+        Ok(Nest { nodes, root, room: Room::default() })
+    }
+
+    /// True if it has too many buckets.
+    pub(super) fn is_full(&self) -> bool {
+        self.room.buckets > BUCKETS_MAX
+    }
+
+    /// Returns the bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        self.room.bytes + self.nodes.iter().map(Node::bytes).sum::<usize>()
+    }
+
+    /// Begins a segment, in which keywords have other numbers.
+    pub(super) fn begin(&mut self) {
+        self.nodes.iter_mut().for_each(|node| node.words.forget());
+    }
+
+    /// Adds a document of a fresh segment.
+    pub(super) fn add_fresh(&mut self, segment: &Segment<'_>, rank: u32, marks: &[Marks]) {
+        let values = segment.values(rank_of(rank));
+        for node in &mut self.nodes {
+            let (field, kind) = (node.field, node.kind);
+            let own = values.clone().filter(|value| (value.field, value.kind) == (field, kind));
+            for value in own {
+                match kind {
+                    ValueKind::Keyword => node.take_fresh_word(segment, value.bits as u32),
+                    kind => node.values.push(kind.sortable(value.bits)),
+                }
+            }
+            node.settle(marks, segment.id(), rank_of(rank));
+        }
+        self.take_document();
+    }
+
+    /// Adds the documents of a registered segment's window whose bits are set. Stops when it takes
+    /// more than `bytes_max`, or has too many buckets.
+    pub(super) fn add_registered(
+        &mut self,
+        segment: &Segment<'_>,
+        window: Window,
+        bits: &[u64],
+        marks: &[Marks],
+        bytes_max: usize,
+    ) {
+        let column = |node: &Node| match node.kind {
+            // Filters have no field.
+            ValueKind::Text => None,
+            kind => segment.column(node.field, kind),
+        };
+        let columns: Vec<Option<Column<'_>>> = self.nodes.iter().map(column).collect();
+        for bit in ones(bits) {
+            let rank = window.rank(bit);
+            for (node, column) in self.nodes.iter_mut().zip(&columns) {
+                match (column, node.kind) {
+                    (None, _) => {}
+                    (Some(column), ValueKind::Keyword) => {
+                        column.of(rank).for_each(|place| node.take_word(segment, place));
+                    }
+                    (Some(column), _) => node.values.extend(column.of(rank)),
+                }
+                node.settle(marks, segment.id(), rank_of(rank));
+            }
+            self.take_document();
+            if self.is_full() || self.bytes() > bytes_max {
+                return;
+            }
+        }
+    }
+
+    /// Counts the document whose values the nodes have.
+    fn take_document(&mut self) {
+        let Nest { nodes, root, room } = self;
+        root.take(nodes, 0, room);
+        nodes.iter_mut().for_each(Node::clear);
+    }
+
+    /// Returns the answer. Fails if empty buckets make it too large.
+    pub(super) fn finish(self, bytes_max: usize) -> Result<Aggregate, Stop> {
+        let Nest { nodes, root, mut room } = self;
+        room.bytes += nodes.iter().map(Node::bytes).sum::<usize>();
+        let names: Vec<Vec<&[u8]>> = nodes.iter().map(|node| node.words.names()).collect();
+        finish::Finish { nodes: &nodes, names: &names, room, bytes_max }.answer(root, 0)
+    }
+}
+
+/// Adds the facet and those within it. Returns its place.
+fn plant(
+    facet: &Facet,
+    schema: &Schema,
+    filters: &mut usize,
+    nodes: &mut Vec<Node>,
+) -> Result<usize, FacetError> {
+    let place = nodes.len();
+    nodes.push(Node::new(facet, schema, filters)?);
+    if let Facet::Refined(refined) = facet {
+        for inner in &refined.within {
+            let inner = plant(inner, schema, filters, nodes)?;
+            nodes[place].within.push(inner);
+        }
+    }
+    Ok(place)
+}

@@ -1,0 +1,294 @@
+//! One facet of a tree: its field, its buckets' rule, and the current document's values.
+
+use std::collections::HashMap;
+
+use spirit_index::ground::{FieldId, SegmentId, TERM_BYTES_MAX, ValueKind};
+use spirit_index::snapshot::Segment;
+use spirit_schema::Schema;
+
+use super::super::gather::{different, one_zero};
+use super::super::intervals::Intervals;
+use super::super::marks::Marks;
+use super::super::steps::Steps;
+use super::super::zone::Zone;
+use super::super::{Facet, FacetError, room};
+
+/// A facet.
+pub(super) struct Node {
+    pub(super) field: FieldId,
+    pub(super) kind: ValueKind,
+    pub(super) rule: Rule,
+    pub(super) missing: bool,
+    pub(super) empty: bool,
+    /// The places of the facets within it.
+    pub(super) within: Vec<usize>,
+    /// The current document's values, in sortable form; for keywords, their numbers.
+    pub(super) values: Vec<u64>,
+    /// The buckets that they lie in, each once.
+    pub(super) buckets: Vec<i64>,
+    pub(super) words: Words,
+}
+
+/// What a facet makes of values.
+pub(super) enum Rule {
+    Terms { top: usize },
+    Histogram(Steps),
+    Dates(Intervals),
+    Ranges(Vec<Range>),
+    Filters(Vec<Filter>),
+    Stats,
+    Cardinality,
+    Percentiles(Vec<f64>),
+}
+
+/// A range of values in sortable form.
+pub(super) struct Range {
+    low: u64,
+    high: u64,
+    pub(super) name: String,
+}
+
+/// A query.
+pub(super) struct Filter {
+    pub(super) name: String,
+    /// The place of its marks.
+    marks: usize,
+}
+
+/// The keywords of a facet, numbered in the order in which they are found.
+#[derive(Default)]
+pub(super) struct Words {
+    numbers: HashMap<Box<[u8]>, u64>,
+    /// The bytes that the keywords take on their own.
+    word_bytes: usize,
+    /// The numbers by place in the current segment.
+    places: HashMap<u64, u64>,
+}
+
+impl Node {
+    /// `filters` counts the queries of filters so far.
+    pub(super) fn new(
+        facet: &Facet,
+        schema: &Schema,
+        filters: &mut usize,
+    ) -> Result<Node, FacetError> {
+        let (plain, refined) = match facet {
+            Facet::Refined(refined) => (&refined.facet, Some(&**refined)),
+            facet => (facet, None),
+        };
+        // Filters have no field, and no value has this kind.
+        let (field, kind) = match plain {
+            Facet::Filters { .. } => (FieldId(u8::MAX), ValueKind::Text),
+            plain => plain.check(schema).map(|(field, kind)| (field.id, kind))?,
+        };
+        let zone = refined.map_or(Ok(Zone::Utc), |refined| refined.check())?;
+        let offset = refined.map_or(0.0, |refined| refined.offset);
+        Ok(Node {
+            field,
+            kind,
+            rule: Rule::of(plain, kind, zone, offset, filters),
+            missing: refined.is_some_and(|refined| refined.missing),
+            empty: refined.is_some_and(|refined| refined.empty),
+            within: Vec::new(),
+            values: Vec::new(),
+            buckets: Vec::new(),
+            words: Words::default(),
+        })
+    }
+
+    /// Takes the keyword with this number in a fresh segment.
+    pub(super) fn take_fresh_word(&mut self, segment: &Segment<'_>, ordinal: u32) {
+        let number = self.words.number(u64::from(ordinal), |term| {
+            let (_, len) = segment.extent().write_term(ordinal, term);
+            Some(len)
+        });
+        self.values.extend(number);
+    }
+
+    /// Takes the keyword at this place of a registered segment.
+    pub(super) fn take_word(&mut self, segment: &Segment<'_>, place: u64) {
+        let field = self.field;
+        let number = self.words.number(place, |term| {
+            let mut terms = segment.terms_from(field, b"");
+            terms.go_to(place);
+            terms.next_term(term).map(|found| found.len)
+        });
+        self.values.extend(number);
+    }
+
+    /// Finds the buckets of the document's values.
+    pub(super) fn settle(&mut self, marks: &[Marks], segment: SegmentId, local: u32) {
+        let Node { kind, values, buckets, .. } = self;
+        values.sort_unstable();
+        let bucket = |bucket| buckets.push(bucket);
+        match &self.rule {
+            Rule::Terms { .. } => {
+                let values = values.iter().map(|value| one_zero(*kind, *value));
+                different(values.map(u64::cast_signed), bucket);
+            }
+            Rule::Histogram(steps) => {
+                different(values.iter().filter_map(|value| steps.bucket(*kind, *value)), bucket);
+            }
+            Rule::Dates(intervals) => {
+                let times = values.iter().map(|value| kind.from_sortable(*value).cast_signed());
+                different(times.map(|time| intervals.start_of(time)), bucket);
+            }
+            Rule::Ranges(ranges) => {
+                let has = |range: &Range| {
+                    let mut values = values.iter().map(|value| one_zero(*kind, *value));
+                    values.any(|value| (range.low..=range.high).contains(&value))
+                };
+                let found = (0..).zip(ranges).filter(|(_, range)| has(range));
+                found.map(|(number, _)| number).for_each(bucket);
+            }
+            Rule::Filters(filters) => {
+                let has = |filter: &Filter| marks[filter.marks].has(segment, local);
+                let found = (0..).zip(filters).filter(|(_, filter)| has(filter));
+                found.map(|(number, _)| number).for_each(bucket);
+            }
+            Rule::Stats | Rule::Cardinality | Rule::Percentiles(_) => {}
+        }
+    }
+
+    /// Forgets the document.
+    pub(super) fn clear(&mut self) {
+        self.values.clear();
+        self.buckets.clear();
+    }
+
+    /// Returns the bytes that it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let lists = self.values.capacity() + self.buckets.capacity();
+        lists * size_of::<u64>() + self.words.bytes()
+    }
+}
+
+impl Rule {
+    fn of(facet: &Facet, kind: ValueKind, zone: Zone, offset: f64, filters: &mut usize) -> Rule {
+        match facet {
+            Facet::Filters { queries } => {
+                let mut filter = |name: &String| {
+                    *filters += 1;
+                    Filter { name: name.clone(), marks: *filters - 1 }
+                };
+                Rule::Filters(queries.iter().map(&mut filter).collect())
+            }
+            Facet::Terms { top, .. } => Rule::Terms { top: *top },
+            Facet::Histogram { interval, .. } => Rule::Histogram(Steps::new(*interval, offset)),
+            Facet::Dates { interval, .. } => {
+                Rule::Dates(Intervals::new(*interval, zone, offset as i64))
+            }
+            Facet::Ranges { ranges, .. } => {
+                Rule::Ranges(ranges.iter().map(|(from, to)| Range::new(kind, *from, *to)).collect())
+            }
+            Facet::Percentiles { at, .. } => Rule::Percentiles(at.clone()),
+            Facet::Cardinality { .. } => Rule::Cardinality,
+            // A refined facet is not refined itself.
+            Facet::Stats { .. } | Facet::Refined(_) => Rule::Stats,
+        }
+    }
+}
+
+impl Range {
+    fn new(kind: ValueKind, from: Option<f64>, to: Option<f64>) -> Range {
+        let text = |bound: Option<f64>| bound.map_or(String::new(), |bound| bound.to_string());
+        let name = format!("{}..{}", text(from), text(to));
+        let [low, high] = match kind {
+            ValueKind::Float => {
+                let sortable = |number: f64| kind.sortable((number + 0.0).to_bits());
+                let end = kind.sortable(f64::INFINITY.to_bits());
+                let below = |to: f64| sortable(to).saturating_sub(1);
+                [sortable(from.unwrap_or(f64::NEG_INFINITY)), to.map_or(end, below)]
+            }
+            _ => {
+                // Numbers from a bound on are those from the next whole number on.
+                let whole = |bound: f64| bound.ceil() as i128;
+                let low = from.map_or(i128::from(i64::MIN), whole);
+                let high = to.map_or(i128::from(i64::MAX), |to| whole(to).saturating_sub(1));
+                match (
+                    i64::try_from(low.max(i64::MIN.into())),
+                    i64::try_from(high.min(i64::MAX.into())),
+                ) {
+                    (Ok(low), Ok(high)) => [low, high].map(|n| kind.sortable(n.cast_unsigned())),
+                    // No whole number is in it.
+                    _ => [1, 0],
+                }
+            }
+        };
+        Range { low, high, name }
+    }
+}
+
+impl Words {
+    /// Forgets the places in a segment.
+    pub(super) fn forget(&mut self) {
+        self.places.clear();
+    }
+
+    /// Returns the number of the keyword at a place of the current segment. `read` writes its bytes
+    /// and returns how many there are.
+    fn number(
+        &mut self,
+        place: u64,
+        read: impl FnOnce(&mut [u8; TERM_BYTES_MAX]) -> Option<usize>,
+    ) -> Option<u64> {
+        if let Some(number) = self.places.get(&place) {
+            return Some(*number);
+        }
+        let mut term = [0; TERM_BYTES_MAX];
+        let len = read(&mut term)?;
+        let word = &term[..len];
+        let number = match self.numbers.get(word) {
+            Some(number) => *number,
+            None => {
+                let number = self.numbers.len() as u64;
+                self.word_bytes += word.len() + room::ALLOCATION;
+                self.numbers.insert(word.into(), number);
+                number
+            }
+        };
+        self.places.insert(place, number);
+        Some(number)
+    }
+
+    /// Returns the keywords by their numbers.
+    pub(super) fn names(&self) -> Vec<&[u8]> {
+        let mut names: Vec<&[u8]> = vec![&[]; self.numbers.len()];
+        self.numbers.iter().for_each(|(word, number)| names[*number as usize] = word);
+        names
+    }
+
+    fn bytes(&self) -> usize {
+        let named = room::table(self.numbers.capacity(), size_of::<(Box<[u8]>, u64)>());
+        named + self.word_bytes + room::table(self.places.capacity(), size_of::<(u64, u64)>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_begin_with_their_first_number_and_end_before_their_last() {
+        let has = |kind: ValueKind, range: &Range, bits: u64| {
+            (range.low..=range.high).contains(&one_zero(kind, kind.sortable(bits)))
+        };
+        let float = |from, to, number: f64| {
+            has(ValueKind::Float, &Range::new(ValueKind::Float, from, to), number.to_bits())
+        };
+        assert!(float(Some(0.1), Some(0.3), 0.1) && !float(Some(0.1), Some(0.3), 0.3));
+        assert!(float(Some(0.0), None, -0.0) && float(None, Some(5.0), f64::NEG_INFINITY));
+        assert!(float(Some(1.0), None, f64::INFINITY) && !float(None, None, f64::NAN));
+        assert!(!float(None, Some(0.0), -0.0) && float(Some(-0.0), None, 0.0));
+        let whole = |from, to, number: i64| {
+            let range = Range::new(ValueKind::Integer, from, to);
+            has(ValueKind::Integer, &range, number.cast_unsigned())
+        };
+        assert!(whole(Some(0.5), Some(2.5), 1) && whole(Some(0.5), Some(2.5), 2));
+        assert!(!whole(Some(0.5), Some(2.5), 0) && !whole(Some(0.5), Some(2.0), 2));
+        assert!(whole(None, None, i64::MIN) && whole(None, None, i64::MAX));
+        assert!(!whole(Some(1e300), None, i64::MAX) && !whole(None, Some(-1e300), i64::MIN));
+        assert!(whole(Some(-1e300), Some(1e300), 7) && !whole(Some(3.0), Some(1.0), 2));
+        assert!(!whole(Some(9_223_372_036_854_775_808.0), None, i64::MAX));
+    }
+}
