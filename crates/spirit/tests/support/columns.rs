@@ -136,7 +136,7 @@ fn naive(segment: &Segment<'_>, schema: &Schema) -> Result<Naive, String> {
         }
         for (field, value) in encoded::values(&document[end + 1..]) {
             let (kind, value) = match value {
-                FieldValue::Text(_) | FieldValue::Keyword("") => continue,
+                FieldValue::Text(_) => continue,
                 FieldValue::Keyword(text) => {
                     (ValueKind::Keyword, place_of(segment, field, text.as_bytes())?)
                 }
