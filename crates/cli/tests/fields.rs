@@ -7,7 +7,7 @@ use common::{Folder, spirit};
 const LINES: &str = r#"{"key": "a", "text": "red", "views": 3, "user": {"name": "Ann"}, "tags": ["x", "y"]}
 {"key": "b", "text": "red", "views": "many"}
 {"key": "c", "text": "blue", "views": null, "ts": 1700000000}
-{"text": "no", "_no_name": 1}
+{"text": "no", "no\tname": 1}
 {"key": "d", "ts": "2026-11-22T19:00:00Z"}
 "#;
 
@@ -71,7 +71,7 @@ fn members_become_fields_and_what_does_not_fit_is_reported() {
     assert!(run.out.contains("\"documents\":4,\"refused\":1"), "{}", run.out);
     let misfit = "a.jsonl:2: field \"views\" holds values of kind integer; \"many\" is not one";
     assert!(run.err.contains(misfit), "{}", run.err);
-    let left_out = "\"members_left_out\":[{\"name\":\"_no_name\",\"count\":1,";
+    let left_out = "\"members_left_out\":[{\"name\":\"no\\tname\",\"count\":1,";
     assert!(run.out.contains(left_out), "{}", run.out);
     let stats = spirit(&["stats", "-d", &index]).done();
     for (name, kind) in [
