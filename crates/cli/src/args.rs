@@ -24,6 +24,7 @@ use crate::choice::{
     Delimiter, DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
 };
 use crate::format::FormatName;
+use crate::misfits::OnMisfit;
 use crate::schema::Fields;
 use crate::size::Size;
 
@@ -322,9 +323,13 @@ pub(crate) struct ReadingArgs {
     /// [default: text, or else message, msg, body, content, log, title]
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) text_field: Vec<String>,
-    /// Stop at the first invalid record, with exit code 1
+    /// Stop at the first invalid record, or value that does not fit its field, with exit code 1
     #[arg(long)]
     pub(crate) strict: bool,
+    /// What happens to a value that does not fit its field: keep the document without it, refuse
+    /// the document, or convert the value if nothing of it is lost ("17" to 17) [default: keep]
+    #[arg(long, value_name = "keep|refuse|convert", hide_possible_values = true)]
+    pub(crate) on_misfit: Option<OnMisfit>,
 }
 
 /// How the index is made. All but --dram and --dictionary is kept with an index in a directory.

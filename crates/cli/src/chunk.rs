@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use spirit::Value;
+
 use crate::document::Document;
 use crate::object::Given;
 
@@ -18,11 +20,17 @@ pub(crate) struct Chunk {
 }
 
 /// A value of a field.
-enum Held {
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Held {
+    /// Bytes of the chunk.
     Text(Range<usize>),
+    /// A text that another value was converted to.
+    Own(String),
     Integer(i64),
     Float(f64),
     Boolean(bool),
+    /// A value that was left out.
+    Nothing,
 }
 
 struct Place {
@@ -33,6 +41,19 @@ struct Place {
     fields: Range<usize>,
     /// Its record, among all that are kept.
     record: Range<usize>,
+}
+
+impl Held {
+    fn value<'a>(&'a self, bytes: &'a str) -> Option<Value<'a>> {
+        Some(match self {
+            Held::Text(text) => Value::Text(&bytes[text.clone()]),
+            Held::Own(text) => Value::Text(text),
+            Held::Integer(number) => Value::Integer(*number),
+            Held::Float(number) => Value::Float(*number),
+            Held::Boolean(yes) => Value::Boolean(*yes),
+            Held::Nothing => return None,
+        })
+    }
 }
 
 impl Chunk {
@@ -124,15 +145,30 @@ impl Chunk {
             Some(key) => document.key(key),
             None => document,
         };
-        self.fields[place.fields.clone()].iter().fold(document, |document, (name, held)| {
-            let name = &self.bytes[name.clone()];
-            match held {
-                Held::Text(text) => document.field(name, &self.bytes[text.clone()]),
-                Held::Integer(number) => document.field(name, *number),
-                Held::Float(number) => document.field(name, *number),
-                Held::Boolean(yes) => document.field(name, *yes),
-            }
+        self.fields[place.fields.clone()].iter().fold(document, |document, (name, held)| match held
+            .value(&self.bytes)
+        {
+            Some(value) => document.field(&self.bytes[name.clone()], value),
+            None => document,
         })
+    }
+
+    /// Shows each value of the document at `index` to `change`, with its field's name. Takes what it
+    /// returns instead. True if a value was changed.
+    pub(crate) fn change_fields(
+        &mut self,
+        index: usize,
+        mut change: impl FnMut(&str, Value<'_>) -> Option<Held>,
+    ) -> bool {
+        let mut changed = false;
+        for (name, held) in &mut self.fields[self.places[index].fields.clone()] {
+            let Some(value) = held.value(&self.bytes) else { continue };
+            if let Some(other) = change(&self.bytes[name.clone()], value) {
+                *held = other;
+                changed = true;
+            }
+        }
+        changed
     }
 
     /// Bytes of keys, texts and fields.

@@ -7,14 +7,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use serde::de::DeserializeSeed;
-use serde_json::Value;
 use spirit::FieldKind;
 use spirit::schema::Schema;
 
 use crate::format::Format;
 use crate::input::{Line, values};
 use crate::logfmt;
-use crate::object::{Given, Members, Object};
+use crate::object::{Given, KeyError, Members, Object};
 
 /// A document as it was read. Without a key it gets its number.
 #[derive(Debug, PartialEq)]
@@ -168,13 +167,11 @@ impl<'r> Parser<'r> {
         let Some(text) = object.take_text(&self.rules.texts) else {
             return Err(Malformed::Json("missing field `text`".to_owned()));
         };
-        let key = match object.key.or(object.id) {
-            None => None,
-            Some(Value::String(key)) => Some(key.into()),
-            Some(Value::Number(number)) => Some(number.to_string().into()),
-            Some(_) => return Err(Malformed::Key),
-        };
-        Ok(Document { key, text, fields: object.fields })
+        let key = object.take_key().map_err(|error| match error {
+            KeyError::Kind => Malformed::Key,
+            KeyError::Several(reason) => Malformed::KeyTwice(reason),
+        })?;
+        Ok(Document { key: key.map(Cow::from), text, fields: object.fields })
     }
 
     fn row(&self, record: &[u8]) -> Result<Object<'static>, Malformed> {
@@ -185,8 +182,7 @@ impl<'r> Parser<'r> {
         let mut object = Object::of_columns();
         for (column, value) in self.columns.iter().zip(row) {
             let Some(given) = column.given(utf8(&value)?) else { continue };
-            let added = object.add(&column.name, given, &self.rules.texts);
-            added.map_err(Malformed::KeyTwice)?;
+            object.add(&column.name, given, &self.rules.texts);
         }
         Ok(object)
     }
@@ -203,7 +199,8 @@ impl<'r> Parser<'r> {
                     None => guessed(&text).unwrap_or(Given::Text(text)),
                 },
             };
-            object.add(name, given, &rules.texts)
+            object.add(name, given, &rules.texts);
+            Ok(())
         });
         pairs.map_err(Malformed::Logfmt)?;
         Ok(object)

@@ -14,6 +14,7 @@ use crate::format::Format;
 use crate::full;
 use crate::input::{Cutting, Line, Records, Step};
 use crate::interrupt::Interrupt;
+use crate::misfits::{OnMisfit, is_misfit};
 use crate::note::report;
 use crate::progress::Progress;
 use crate::refusals::{Refusals, kind_of};
@@ -33,6 +34,7 @@ pub(crate) struct Reading {
     pub(crate) texts: Vec<String>,
     /// Stop at the first bad record.
     pub(crate) strict: bool,
+    pub(crate) on_misfit: OnMisfit,
 }
 
 pub(crate) struct Loader<'a> {
@@ -228,8 +230,9 @@ impl<'a> Loader<'a> {
             self.count(next, added);
             next += added;
             match refused {
-                // Without that member it is tried again.
+                // Without that member, or that value, it is tried again.
                 Some(error) if self.passes_over(path, next, &error) => {}
+                Some(error) if self.fits(path, next, &error) => {}
                 Some(error) => {
                     self.not_added(path, next, &error)?;
                     next += 1;
@@ -293,6 +296,29 @@ impl<'a> Loader<'a> {
             self.refusals.pass_over(field, *count, path, *line);
         }
         !passed.is_empty()
+    }
+
+    /// Makes documents from `first` on fit the schema. False if that was not what was wrong.
+    fn fits(&mut self, path: &Path, first: usize, error: &WriteError) -> bool {
+        let WriteError::Field(misfit) = error else { return false };
+        let (OnMisfit::Keep | OnMisfit::Convert) = self.reading.on_misfit else { return false };
+        if self.reading.strict || !is_misfit(misfit) {
+            return false;
+        }
+        let (schema, mut changed) = (self.index.schema(), false);
+        for index in first..self.chunk.len() {
+            let line = self.chunk.line(index);
+            let refusals = &mut self.refusals;
+            let left_out = |name: &str, misfit: FieldError| {
+                if refusals.leave_out(name, path, line) {
+                    let why = "left out, as others of this field will be (--on-misfit)";
+                    report(place(path, line, &format!("{misfit}: {why}")));
+                }
+            };
+            let fitted = self.reading.on_misfit.fit(&mut self.chunk, index, &schema, left_out);
+            changed |= fitted && index == first;
+        }
+        changed
     }
 
     fn not_added(&mut self, path: &Path, index: usize, error: &WriteError) -> Result<(), Failure> {

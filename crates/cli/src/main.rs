@@ -27,6 +27,7 @@ mod layout;
 mod load;
 mod logfmt;
 mod made;
+mod misfits;
 mod note;
 mod object;
 mod order;

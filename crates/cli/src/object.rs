@@ -10,8 +10,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
-use serde_json::Value;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+/// Members that are the key. A document may have several if they say the same.
+const KEYS: [&str; 3] = ["key", "id", "_id"];
 
 /// A value of a field as it was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,11 +36,22 @@ impl Given {
     }
 }
 
+/// What is wrong with a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum KeyError {
+    /// It is no string and no number.
+    Kind,
+    /// There are several.
+    Several(String),
+}
+
 /// A document's members, sorted out.
 #[derive(Debug, Default)]
 pub(crate) struct Object<'a> {
-    pub(crate) key: Option<Value>,
-    pub(crate) id: Option<Value>,
+    /// The members that are the key, as they were written.
+    keys: Vec<(&'static str, String)>,
+    /// A key is no string and no number.
+    has_wrong_key: bool,
     /// The text, if it was found under the first of its names.
     text: Option<Cow<'a, str>>,
     pub(crate) fields: Vec<(String, Given)>,
@@ -52,19 +66,33 @@ impl<'a> Object<'a> {
     }
 
     /// Adds a member with a plain value. Errors: the key is there twice.
-    pub(crate) fn add(&mut self, name: &str, given: Given, texts: &[String]) -> Result<(), String> {
-        match name {
-            "key" => set(&mut self.key, Value::String(given.into_text()), name),
-            "id" => set(&mut self.id, Value::String(given.into_text()), name),
-            _ => {
-                self.says_something = true;
-                match texts.first().is_some_and(|first| first == name) {
-                    true => join(&mut self.text, given.into_text().into()),
-                    false => self.fields.push((name.to_owned(), given)),
-                }
-                Ok(())
+    pub(crate) fn add(&mut self, name: &str, given: Given, texts: &[String]) {
+        if let Some(name) = key_name(name) {
+            return self.keys.push((name, given.into_text()));
+        }
+        self.says_something = true;
+        match texts.first().is_some_and(|first| first == name) {
+            true => join(&mut self.text, given.into_text().into()),
+            false => self.fields.push((name.to_owned(), given)),
+        }
+    }
+
+    /// Takes the key, which all members say that are one. A number is its digits, as they were
+    /// written.
+    pub(crate) fn take_key(&mut self) -> Result<Option<String>, KeyError> {
+        if self.has_wrong_key {
+            return Err(KeyError::Kind);
+        }
+        let Some((name, key)) = self.keys.pop() else { return Ok(None) };
+        for (other, same) in &self.keys {
+            if *other == name {
+                return Err(KeyError::Several(format!("`{name}` is there twice")));
+            }
+            if *same != key {
+                return Err(KeyError::Several(format!("`{other}` and `{name}` are not the same")));
             }
         }
+        Ok(Some(key))
     }
 
     /// Takes the text: the first of these names that the object has. None if it says nothing but its key.
@@ -86,10 +114,17 @@ impl<'a> Object<'a> {
     }
 }
 
-fn set(slot: &mut Option<Value>, value: Value, name: &str) -> Result<(), String> {
-    match slot.replace(value) {
-        None => Ok(()),
-        Some(_) => Err(format!("`{name}` is there twice")),
+fn key_name(name: &str) -> Option<&'static str> {
+    KEYS.into_iter().find(|known| *known == name)
+}
+
+/// Returns the text of a key in JSON; none if it is null.
+fn key_of(json: &str) -> Result<Option<String>, KeyError> {
+    match json.as_bytes() {
+        b"null" => Ok(None),
+        [b'"', ..] => serde_json::from_str(json).map(Some).map_err(|_| KeyError::Kind),
+        [b'-' | b'0'..=b'9', ..] => Ok(Some(json.to_owned())),
+        _ => Err(KeyError::Kind),
     }
 }
 
@@ -126,15 +161,12 @@ impl<'de> Visitor<'de> for Members<'_> {
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Object<'de>, M::Error> {
         let mut object = Object::default();
         while let Some(name) = members.next_key_seed(Name)? {
-            match &*name {
-                "key" | "id" => {
-                    let value: Option<Value> = members.next_value()?;
-                    let slot = if name == "key" { &mut object.key } else { &mut object.id };
-                    if let Some(value) = value {
-                        set(slot, value, &name).map_err(M::Error::custom)?;
-                    }
-                }
-                _ => {
+            match key_name(&name) {
+                Some(name) => match key_of(members.next_value::<&RawValue>()?.get()) {
+                    Ok(key) => object.keys.extend(key.map(|key| (name, key))),
+                    Err(_) => object.has_wrong_key = true,
+                },
+                None => {
                     object.says_something = true;
                     let Object { text, fields, .. } = &mut object;
                     let is_text = self.0.first().is_some_and(|first| *first == *name);
@@ -221,7 +253,9 @@ impl<'de> Visitor<'de> for Member<'_, 'de> {
     }
 
     fn visit_u64<E>(self, number: u64) -> Result<(), E> {
-        self.take(i64::try_from(number).map_or(Given::Float(number as f64), Given::Integer));
+        // Beyond 63 bits its digits are exact, and a number with a point is not.
+        let digits = |_| Given::Text(number.to_string());
+        self.take(i64::try_from(number).map_or_else(digits, Given::Integer));
         Ok(())
     }
 
@@ -277,13 +311,14 @@ mod tests {
     fn members_become_fields() {
         let line = r#"{"views": 3, "text": "a", "big": 18446744073709551615, "user": {"name": "b",
             "geo": {"lat": 1.5}}, "tags": ["x", null, ["y"], {"of": true}], "none": null, "id": 1}"#;
-        let object = object(line).unwrap();
+        let mut object = object(line).unwrap();
+        assert_eq!(object.take_key(), Ok(Some("1".into())));
         let fields: Vec<_> = object.fields.iter().map(|(name, given)| (&**name, given)).collect();
         assert_eq!(
             fields,
             [
                 ("views", &Given::Integer(3)),
-                ("big", &Given::Float(18446744073709551615.0)),
+                ("big", &Given::Text("18446744073709551615".into())),
                 ("user.name", &Given::Text("b".into())),
                 ("user.geo.lat", &Given::Float(1.5)),
                 ("tags", &Given::Text("x".into())),
@@ -291,7 +326,7 @@ mod tests {
                 ("tags.of", &Given::Boolean(true)),
             ]
         );
-        assert_eq!((object.text, object.id), (Some("a".into()), Some(Value::from(1))));
+        assert_eq!(object.text, Some("a".into()));
     }
 
     #[test]
@@ -317,8 +352,27 @@ mod tests {
         assert_eq!(text(r#"{"text":"a","text":null,"text":7,"text":"b\n"}"#), "a\n7\nb\n");
         for key in ["key", "id"] {
             let line = format!("{{\"{key}\":\"a\",\"text\":\"b\",\"{key}\":\"a\"}}");
-            assert!(object(&line).unwrap_err().to_string().contains("is there twice"));
-            assert!(object(&line.replacen("\"a\"", "null", 1)).is_ok());
+            let key = |line: &str| object(line).unwrap().take_key();
+            assert!(
+                matches!(key(&line), Err(KeyError::Several(why)) if why.contains("is there twice"))
+            );
+            assert_eq!(key(&line.replacen("\"a\"", "null", 1)), Ok(Some("a".into())));
+        }
+    }
+
+    #[test]
+    fn a_key_is_what_was_written_and_one_key() {
+        let key = |line: &str| object(line).unwrap().take_key();
+        for digits in ["0", "36893488147419103233", "1.0", "-0", "1e3", "100000000000000000000000"]
+        {
+            assert_eq!(key(&format!("{{\"id\": {digits}}}")), Ok(Some(digits.into())));
+        }
+        assert_eq!(key(r#"{"_id": "a\u0062"}"#), Ok(Some("ab".into())));
+        assert_eq!(key(r#"{"key": 7, "id": "7", "_id": 7}"#), Ok(Some("7".into())));
+        let several = |line: &str| matches!(key(line), Err(KeyError::Several(_)));
+        assert!(several(r#"{"key": 7, "id": 8}"#) && several(r#"{"_id": "7", "id": 7.0}"#));
+        for wrong in ["true", "[1]", "{}"] {
+            assert_eq!(key(&format!("{{\"_id\": {wrong}}}")), Err(KeyError::Kind));
         }
     }
 }

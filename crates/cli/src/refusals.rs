@@ -20,6 +20,7 @@ const OTHERS: &str = "(others)";
 pub(crate) struct Refusals {
     records: BTreeMap<&'static str, Counted>,
     members: BTreeMap<String, Counted>,
+    values: BTreeMap<String, Counted>,
 }
 
 #[derive(Clone, Debug, Default, Serialize)]
@@ -37,7 +38,7 @@ pub(crate) struct Reason<'a> {
     counted: &'a Counted,
 }
 
-/// Values of a member whose name can be no field's.
+/// Values of a member that were left out: it can be no field, or they do not fit it.
 #[derive(Serialize)]
 pub(crate) struct Member<'a> {
     name: &'a str,
@@ -56,6 +57,13 @@ impl Refusals {
         let is_known = self.members.contains_key(name) || self.members.len() < NAMES;
         let name = if is_known { name } else { OTHERS };
         self.members.entry(name.to_owned()).or_default().add(count, path, line);
+    }
+
+    /// Counts a value that does not fit its field. True if it is the field's first.
+    pub(crate) fn leave_out(&mut self, name: &str, path: &Path, line: u64) -> bool {
+        let counted = self.values.entry(name.to_owned()).or_default();
+        counted.add(1, path, line);
+        counted.count == 1
     }
 
     /// Takes the members out of a document whose names were refused before.
@@ -80,9 +88,14 @@ impl Refusals {
         all
     }
 
-    /// By name.
+    /// Members that can be no fields, by name.
     pub(crate) fn members(&self) -> Vec<Member<'_>> {
         self.members.iter().map(|(name, counted)| Member { name, counted }).collect()
+    }
+
+    /// Values that did not fit, by the name of their field.
+    pub(crate) fn values(&self) -> Vec<Member<'_>> {
+        self.values.iter().map(|(name, counted)| Member { name, counted }).collect()
     }
 }
 

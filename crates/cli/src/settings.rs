@@ -81,7 +81,8 @@ impl From<&ReadingArgs> for Reading {
             delimiter: args.delimiter.unwrap_or_default().0,
             start: args.record_start.clone(),
         };
-        Reading { cutting, texts: args.text_field.clone(), strict: args.strict }
+        let on_misfit = args.on_misfit.unwrap_or_default();
+        Reading { cutting, texts: args.text_field.clone(), strict: args.strict, on_misfit }
     }
 }
 

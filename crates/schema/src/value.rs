@@ -153,6 +153,7 @@ impl<'a> Value<'a> {
             (FieldKind::Text(_), Value::Text(text)) => FieldValue::Text(text),
             (FieldKind::Keyword, Value::Text(text)) => FieldValue::Keyword(text),
             (FieldKind::Integer, Value::Integer(number)) => FieldValue::Integer(number),
+            (FieldKind::Integer, Value::Float(number)) => FieldValue::Integer(integer(number)?),
             (FieldKind::Float, Value::Float(number)) => FieldValue::Float(number),
             (FieldKind::Float, Value::Integer(number)) => FieldValue::Float(number as f64),
             (FieldKind::Time(_), Value::Time(time)) => FieldValue::Time(time),
@@ -167,6 +168,13 @@ impl<'a> Value<'a> {
             _ => return None,
         })
     }
+}
+
+/// Returns a number as an integer, if it is one that was written with a point or an exponent. Beyond
+/// 2^53 it may have been another one.
+fn integer(number: f64) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    (number.fract() == 0.0 && number.abs() <= EXACT).then_some(number as i64)
 }
 
 /// Rounds downwards, as digits of a text below a millisecond are cut off; none if it does not fit
@@ -193,6 +201,7 @@ mod tests {
             (text, Value::Text("a"), FieldValue::Text("a")),
             (Keyword, Value::Text(""), FieldValue::Keyword("")),
             (Integer, Value::Integer(-3), FieldValue::Integer(-3)),
+            (Integer, Value::Float(20.0), FieldValue::Integer(20)),
             (Float, Value::Integer(-3), FieldValue::Float(-3.0)),
             (Float, Value::Float(2.5), FieldValue::Float(2.5)),
             (Time(TimeUnit::Milliseconds), Value::Integer(7), FieldValue::Time(7)),
@@ -218,7 +227,8 @@ mod tests {
         }
         let misfits = [
             (Integer, Value::Text("17")),
-            (Integer, Value::Float(17.0)),
+            (Integer, Value::Float(17.5)),
+            (Integer, Value::Float(1e16)),
             (Float, Value::Text("1.5")),
             (text, Value::Integer(1)),
             (Keyword, Value::Boolean(true)),

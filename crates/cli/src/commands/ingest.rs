@@ -38,6 +38,9 @@ struct Summary<'a> {
     /// Members whose names can be no fields'; their documents went in without them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     members_left_out: Vec<Member<'a>>,
+    /// Values that did not fit their fields; their documents went in without them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values_left_out: Vec<Member<'a>>,
     /// Files that were read, if there was a folder among them, and what else is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<usize>,
@@ -98,6 +101,7 @@ fn ingest(
     let summary = Summary {
         refusals: refusals.reasons(),
         members_left_out: refusals.members(),
+        values_left_out: refusals.values(),
         files: passed.map(|_| files.len()),
         passed,
         ..summary(totals, seconds, dropped)
@@ -152,6 +156,7 @@ fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary<'static> {
         dropped,
         refusals: Vec::new(),
         members_left_out: Vec::new(),
+        values_left_out: Vec::new(),
         files: None,
         passed: None,
     }
