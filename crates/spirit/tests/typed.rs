@@ -243,7 +243,7 @@ fn any_name_of_a_field_can_be_asked_for() {
     }
     let index = options.open().unwrap();
     for name in names {
-        index.add(&Document::new().key(name).text("sea").field(name, "curl")).unwrap();
+        index.add(Document::new().key(name).text("sea").field(name, "curl")).unwrap();
     }
     for name in names {
         let escaped: String = name.chars().flat_map(|c| ['\\', c]).collect();
