@@ -117,7 +117,7 @@ impl Steps {
         let exact = whole.exact_start(bucket);
         let written = || Some(format!("{}e-{}", whole.digits(bucket)?, whole.scale));
         let read = || written()?.parse().ok();
-        exact.or_else(read).unwrap_or_else(|| self.offset + bucket as f64 * self.interval)
+        exact.or_else(read).unwrap_or(self.offset + bucket as f64 * self.interval)
     }
 }
 
