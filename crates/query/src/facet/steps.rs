@@ -253,10 +253,12 @@ mod tests {
         #[test]
         fn any_numbers_have_a_bucket_or_none(interval: f64, offset: f64, number: f64) {
             let interval = interval.abs();
-            if interval.is_finite() && interval > 0.0 && offset.is_finite() {
-                if let Some(found) = bucket(interval, offset, number) {
-                    Steps::new(interval, offset).start(found);
-                }
+            if interval.is_finite()
+                && interval > 0.0
+                && offset.is_finite()
+                && let Some(found) = bucket(interval, offset, number)
+            {
+                Steps::new(interval, offset).start(found);
             }
         }
     }
