@@ -632,7 +632,7 @@ fn facets_within_facets_keep_to_their_limits() {
     assert!(matches!(twice, Err(SearchError::TooManyFacets { facets: 66, max: 64 })));
     reader.limits(Limits { facet_bytes: 4 << 10, ..Limits::default() });
     let nested = pages().then(sizes().then(stats()));
-    let found = reader.aggregate("*", &[nested.clone()]);
+    let found = reader.aggregate("*", std::slice::from_ref(&nested));
     assert_eq!(found, Err(SearchError::FacetMemory { max: 4 << 10 }));
     reader.limits(Limits::default());
     assert!(reader.aggregate("*", &[nested]).is_ok());
