@@ -46,7 +46,9 @@ fn objects_have_a_text_and_maybe_a_key() {
     assert_eq!(parse(r#"{"id": 17, "text": "a\nb", "n": []}"#), document(Some("17"), "a\nb"));
     let with_field = parse(r#"{"n": 3}"#).unwrap();
     assert_eq!((&*with_field.text, with_field.fields), ("", vec![("n".into(), Given::Integer(3))]));
-    assert_eq!(parse(r#"{"id": "i", "key": "k", "text": ""}"#), document(Some("k"), ""));
+    assert_eq!(parse(r#"{"id": "k", "key": "k", "text": ""}"#), document(Some("k"), ""));
+    let contradiction = parse(r#"{"id": "i", "key": "k", "text": ""}"#);
+    assert!(matches!(contradiction, Err(Malformed::KeyTwice(_))), "{contradiction:?}");
     assert_eq!(parse(r#"{"key": true, "text": "a"}"#), Err(Malformed::Key));
     assert_eq!(parse(r#"{"text": null}"#), document(None, ""));
     assert_eq!(parse(r#"{"text": 3.5}"#), document(None, "3.5"));
