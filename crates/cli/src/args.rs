@@ -114,7 +114,8 @@ pub(crate) struct IngestArgs {
     #[arg(long)]
     pub(crate) ack: bool,
     /// Continue where the last run with --resume ended, even if it was killed. Each line of the
-    /// files is added exactly once: the index records how far they were read. Needs mode crash
+    /// files is added exactly once: the index records how far they were read. A file is known by its
+    /// bytes: rename it, copy and empty it, compress the copy. Needs mode crash
     #[arg(long, conflicts_with = "ack", requires = "directory")]
     pub(crate) resume: bool,
     /// Keep refused records in FILE as they are, to be mended and read again. FILE.reasons says why
@@ -327,7 +328,8 @@ pub(crate) struct ReadingArgs {
     #[arg(long)]
     pub(crate) strict: bool,
     /// What happens to a value that does not fit its field: keep the document without it, refuse
-    /// the document, or convert the value if nothing of it is lost ("17" to 17) [default: keep]
+    /// the document, or convert the value if nothing of it is lost ("17" to 17) [default: keep;
+    /// with a strict schema refuse]
     #[arg(long, value_name = "keep|refuse|convert", hide_possible_values = true)]
     pub(crate) on_misfit: Option<OnMisfit>,
 }

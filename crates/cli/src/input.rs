@@ -11,6 +11,7 @@ mod json;
 mod records;
 mod starts;
 mod step;
+mod tracked;
 mod unpack;
 
 use std::fs::File;
@@ -22,16 +23,18 @@ pub(crate) use csv::values;
 pub(crate) use folder::{Passed, files_below};
 pub(crate) use records::{Cutting, Records};
 pub(crate) use step::{Line, Step};
+pub(crate) use tracked::Mark;
 
 use crate::interrupt::Interrupt;
 use decode::{BYTE_ORDER_MARK, Decoded};
 use head::Bytes;
+use tracked::{Source, Tracked, Untracked};
 use unpack::Unpacked;
 
 const BUFFER_BYTES: usize = 256 << 10;
 
 pub(crate) struct Lines {
-    reader: Box<dyn BufRead + Send>,
+    reader: Box<dyn Source>,
     /// The last line, or what was read so far of the next.
     line: Vec<u8>,
     number: u64,
@@ -40,6 +43,10 @@ pub(crate) struct Lines {
     is_cut: bool,
     /// The line was read to its end.
     is_whole: bool,
+    /// The last line that was taken had an ending.
+    is_ended: bool,
+    /// The place before the blank lines that were passed over since the last record.
+    before_blanks: Option<Mark>,
 }
 
 impl Lines {
@@ -48,8 +55,17 @@ impl Lines {
         Ok(Lines::of(buffered(text(&Interrupt::default(), path)?), bytes_max))
     }
 
-    fn of(reader: Box<dyn BufRead + Send>, bytes_max: usize) -> Lines {
-        Lines { reader, line: Vec::new(), number: 0, bytes_max, is_cut: false, is_whole: false }
+    fn of(reader: Box<dyn Source>, bytes_max: usize) -> Lines {
+        Lines {
+            reader,
+            line: Vec::new(),
+            number: 0,
+            bytes_max,
+            is_cut: false,
+            is_whole: true,
+            is_ended: true,
+            before_blanks: None,
+        }
     }
 
     /// The next line with its number, from 1, or `None` at the end.
@@ -63,6 +79,7 @@ impl Lines {
         if self.is_whole {
             self.line.clear();
             (self.is_whole, self.is_cut) = (false, false);
+            self.reader.begin_line();
         }
         match self.read_to_end_of_line() {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(false),
@@ -96,13 +113,39 @@ impl Lines {
         !self.line.is_empty() && !self.is_cut && self.bytes().trim_ascii().is_empty()
     }
 
+    /// Takes a blank line, which is no record.
+    fn pass_over(&mut self) {
+        let before = self.before_blanks.or_else(|| self.reader.mark_before_line());
+        self.take_line();
+        self.before_blanks = before;
+    }
+
+    /// The place behind the last record. None if its line has no ending: it may become another one.
+    fn mark(&self) -> Option<Mark> {
+        self.before_blanks.or_else(|| self.reader.mark()).filter(|_| self.is_ended)
+    }
+
+    /// The place behind the record before the last line.
+    fn mark_before(&self) -> Option<Mark> {
+        self.before_blanks.or_else(|| self.reader.mark_before_line())
+    }
+
+    /// True if a line was read that has no ending, in a source whose places are wanted.
+    fn is_unfinished(&self) -> bool {
+        self.reader.mark_before_line().is_some()
+            && !self.is_cut
+            && self.line.last().is_some_and(|byte| *byte != b'\n')
+    }
+
     /// The line that was read, unless nothing was.
     fn take_line(&mut self) -> Option<(u64, Line<'_>)> {
         if self.line.is_empty() {
             return None;
         }
         self.number += 1;
-        if self.line.pop_if(|byte| *byte == b'\n').is_some() {
+        self.before_blanks = None;
+        self.is_ended = self.line.pop_if(|byte| *byte == b'\n').is_some() || self.is_cut;
+        if self.is_ended {
             self.line.pop_if(|byte| *byte == b'\r');
         }
         if self.line.len() > self.bytes_max {
@@ -126,8 +169,12 @@ fn text(interrupt: &Interrupt, path: &Path) -> io::Result<Bytes> {
     Ok(Box::new(Decoded::new(Box::new(unpacked))))
 }
 
-fn buffered(source: impl Read + Send + 'static) -> Box<dyn BufRead + Send> {
-    Box::new(BufReader::with_capacity(BUFFER_BYTES, source))
+fn buffered(source: impl Read + Send + 'static) -> Box<dyn Source> {
+    Box::new(Untracked(BufReader::with_capacity(BUFFER_BYTES, source)))
+}
+
+fn tracked(source: impl Read + Send + 'static) -> Box<dyn Source> {
+    Box::new(Tracked::new(BufReader::with_capacity(BUFFER_BYTES, source)))
 }
 
 /// Opens `path`. A pipe is read, and opened, by another thread.
@@ -148,7 +195,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &'static [u8], bytes_max: usize) -> Vec<Option<Vec<u8>>> {
-        let mut lines = Lines::of(Box::new(text), bytes_max);
+        let mut lines = Lines::of(buffered(text), bytes_max);
         let mut all = Vec::new();
         while let Some((number, line)) = lines.next().unwrap() {
             assert_eq!(number, all.len() as u64 + 1);

@@ -15,11 +15,11 @@ use crate::full;
 use crate::input::{Cutting, Line, Records, Step};
 use crate::interrupt::Interrupt;
 use crate::misfits::{OnMisfit, is_misfit};
-use crate::note::report;
+use crate::note::{note, report};
 use crate::progress::Progress;
 use crate::refusals::{Refusals, kind_of};
 use crate::rejects::Rejects;
-use crate::resume::{self, Place};
+use crate::resume::{FILES_MAX, FileId, Place, Places, Track, Unfinished};
 use crate::totals::Totals;
 
 /// Documents given to the index at once: enough that their cache misses overlap.
@@ -34,7 +34,8 @@ pub(crate) struct Reading {
     pub(crate) texts: Vec<String>,
     /// Stop at the first bad record.
     pub(crate) strict: bool,
-    pub(crate) on_misfit: OnMisfit,
+    /// Unless set, a strict schema refuses, and others keep.
+    pub(crate) on_misfit: Option<OnMisfit>,
 }
 
 pub(crate) struct Loader<'a> {
@@ -44,8 +45,8 @@ pub(crate) struct Loader<'a> {
     interrupt: Interrupt,
     /// Where each document is acknowledged.
     acks: Option<&'a mut dyn Write>,
-    /// What goes in goes in together with how far the files were read.
-    is_resumable: bool,
+    /// How far the files were read, if what goes in goes in together with that.
+    track: Option<Track>,
     chunk: Chunk,
     totals: Totals,
     refusals: Refusals,
@@ -71,7 +72,7 @@ impl<'a> Loader<'a> {
             progress,
             interrupt,
             acks: None,
-            is_resumable: false,
+            track: None,
             chunk,
             totals: Totals::default(),
             refusals: Refusals::default(),
@@ -121,28 +122,67 @@ impl<'a> Loader<'a> {
 
     /// Adds the documents of `files`, in order.
     pub(crate) fn load(&mut self, files: &[PathBuf]) -> Result<(), Failure> {
-        files.iter().try_for_each(|path| self.file(path, 0))
+        let whole = Place::default();
+        files.iter().try_for_each(|path| self.file(path, whole).map(drop))
     }
 
     /// Adds the documents of `files` that are not in yet, and keeps how far it is.
     pub(crate) fn resume(&mut self, files: &[PathBuf]) -> Result<(), Failure> {
-        self.is_resumable = true;
-        let (left, lines) = resume::left(self.index, files)?;
-        let Some((first, others)) = left.split_first() else { return Ok(()) };
-        self.file(first, lines)?;
-        self.load(others)
+        if files.len() > FILES_MAX {
+            return Err(Failure::usage(format_args!(
+                "--resume: {} files, of which an index remembers {FILES_MAX}; give fewer at a time",
+                files.len()
+            )));
+        }
+        let ids = files.iter().map(|path| resumable(path)).collect::<Result<Vec<_>, _>>()?;
+        self.reading.cutting.is_tracked = true;
+        self.track = Some(Track::new(Places::of(self.index)?, ids.clone()));
+        files.iter().zip(ids).try_for_each(|(path, file)| self.resume_file(path, file))
     }
 
-    /// Adds the documents of a file behind its first `skipped` lines.
-    fn file(&mut self, path: &Path, skipped: u64) -> Result<(), Failure> {
+    /// Goes on in a file where it was left, whatever it was called then; or begins it.
+    fn resume_file(&mut self, path: &Path, file: FileId) -> Result<(), Failure> {
+        let candidates = self.track.as_ref().map_or_else(Vec::new, |track| track.candidates(file));
+        for place in &candidates {
+            self.track.iter_mut().for_each(|track| track.begin(file, *place));
+            if self.file(path, *place)? {
+                return Ok(());
+            }
+        }
+        if candidates.first().is_some_and(|place| place.file == file) {
+            note(format_args!(
+                "{} has other lines than were read from it: it is read from its beginning",
+                path.display()
+            ));
+        }
+        let whole = Place { file, ..Place::default() };
+        self.track.iter_mut().for_each(|track| track.begin(file, whole));
+        self.file(path, whole).map(drop)
+    }
+
+    /// Adds the documents of a file behind a place in it. False, and nothing is added, if the file has
+    /// other lines before it.
+    fn file(&mut self, path: &Path, from: Place) -> Result<bool, Failure> {
         let failed = |error| Failure::file(path, &error);
         let Reading { cutting, texts, .. } = &self.reading;
         let rules = Rules::new(texts, cutting.delimiter, &self.index.schema());
         let mut records = Records::open(&self.interrupt, path, cutting).map_err(failed)?;
-        let mut parser = None;
+        let (mut parser, mut last) = (None, 0);
+        let mut unfinished = from.unfinished;
         loop {
+            let is_here = last >= from.marked;
             let (number, record) = match records.step() {
                 Ok(Step::Record(number, record)) => (number, record),
+                Ok(Step::Unfinished(number, record, before)) if is_here && number > from.lines => {
+                    let record = record.bytes().to_vec();
+                    self.track.iter_mut().for_each(|track| track.mark(last, before));
+                    self.commit(path)?;
+                    if let Some(parser) = &parser {
+                        self.unfinished(parser, path, number, &record, unfinished)?;
+                    }
+                    return self.interrupt.check().map(|()| true);
+                }
+                Ok(Step::Unfinished(..)) => return Ok(false),
                 Ok(Step::Begin(format, names)) => {
                     let made = Parser::new(format, names, &rules);
                     let invalid = |reason| Failure::Work(format!("{}: {reason}", path.display()));
@@ -156,7 +196,8 @@ impl<'a> Loader<'a> {
                     self.commit(path)?;
                     continue;
                 }
-                Ok(Step::End) => break,
+                Ok(Step::End) if is_here => break,
+                Ok(Step::End) => return Ok(false),
                 Err(error) => {
                     // Records before the place that cannot be read go in.
                     self.commit(path)?;
@@ -167,16 +208,78 @@ impl<'a> Loader<'a> {
                 // The line may have been cut off.
                 break;
             }
-            let Some(parser) = parser.as_ref().filter(|_| number > skipped) else { continue };
-            self.record(parser, path, number, &record)?;
+            if !is_here {
+                if number > from.marked {
+                    return Ok(false);
+                }
+                last = number;
+                if number == from.marked && records.mark() != Some(from.mark) {
+                    return Ok(false);
+                }
+                continue;
+            }
+            last = number;
+            let Some(parser) = parser.as_ref().filter(|_| number > from.lines) else { continue };
+            let before = unfinished.take();
+            if before.is_some_and(|line| line.bytes == record.bytes().len() as u64) {
+                // Only its ending was missing.
+                continue;
+            }
+            self.record(parser, path, number, &record, before)?;
+            if self.chunk_is_full() {
+                self.track.iter_mut().for_each(|track| track.mark(number, records.mark()));
+                self.commit(path)?;
+            }
         }
+        self.track.iter_mut().for_each(|track| track.mark(last, records.mark()));
         self.commit(path)?;
-        self.interrupt.check()
+        let is_moved = self.track.as_ref().is_some_and(Track::has_taken_over);
+        if last > from.lines || is_moved {
+            self.keep_place(path, last.max(from.lines))?;
+        }
+        self.interrupt.check().map(|()| true)
+    }
+
+    /// Adds a last line without an ending, or what has become of it. It is read again once it has more.
+    fn unfinished(
+        &mut self,
+        parser: &Parser<'_>,
+        path: &Path,
+        number: u64,
+        record: &[u8],
+        before: Option<Unfinished>,
+    ) -> Result<(), Failure> {
+        let bytes = record.len() as u64;
+        if before.is_some_and(|line| line.bytes == bytes) {
+            return Ok(());
+        }
+        let Ok(mut document) = parser.parse(&Line::Bytes(record)) else {
+            let why = "no document yet: the line has no ending, and is read when it has one";
+            report(place(path, number, why));
+            return Ok(());
+        };
+        let next = || self.index.next_number().map_err(Failure::work);
+        let own = before.map_or_else(next, |line| Ok(line.number))?;
+        document.key.get_or_insert_with(|| own.to_string().into());
+        self.chunk.push(number, &document);
+        let line = Unfinished { bytes, number: own };
+        self.commit_with(path, Some(line))
+    }
+
+    /// Keeps that records up to `lines` were read, if none of them went in.
+    fn keep_place(&mut self, path: &Path, lines: u64) -> Result<(), Failure> {
+        let Some(track) = &mut self.track else { return Ok(()) };
+        let places = track.at(lines, None);
+        let batch: Batch<'_> = Batch::new();
+        let kept = self.index.write(batch.offset(&places.bytes()));
+        kept.map_err(|error| Failure::Work(place(path, lines, &error.to_string())))?;
+        track.note(places);
+        Ok(())
     }
 
     /// Fails if what is read is to be resumed and has no lines to count: several objects may be on one.
     fn check_resumable(&self, path: &Path, format: Format) -> Result<(), Failure> {
-        if !(self.is_resumable && format == Format::Json) {
+        if self.track.is_none() || format != Format::Json {
             return Ok(());
         }
         let name = path.display();
@@ -186,16 +289,20 @@ impl<'a> Loader<'a> {
         )))
     }
 
-    /// Takes a record.
+    /// Takes a record. It replaces the document of the line that was unfinished before.
     fn record(
         &mut self,
         parser: &Parser<'_>,
         path: &Path,
         number: u64,
         record: &Line<'_>,
+        unfinished: Option<Unfinished>,
     ) -> Result<(), Failure> {
         match parser.parse(record) {
             Ok(mut document) => {
+                if let Some(line) = unfinished {
+                    document.key.get_or_insert_with(|| line.number.to_string().into());
+                }
                 self.refusals.pass_over_known(&mut document, path, number);
                 self.chunk.push(number, &document);
                 if let (Some(_), Line::Bytes(bytes)) = (&self.rejects, record) {
@@ -209,7 +316,7 @@ impl<'a> Loader<'a> {
                 self.refuse(path, number, reason.kind(), &reason.to_string())?;
             }
         }
-        if self.chunk_is_full() { self.commit(path) } else { Ok(()) }
+        Ok(())
     }
 
     /// A document that is to be acknowledged does not wait for others.
@@ -219,11 +326,16 @@ impl<'a> Loader<'a> {
     }
 
     fn commit(&mut self, path: &Path) -> Result<(), Failure> {
+        self.commit_with(path, None)
+    }
+
+    /// Adds what was read. The last document may be a line without an ending.
+    fn commit_with(&mut self, path: &Path, unfinished: Option<Unfinished>) -> Result<(), Failure> {
         let mut next = 0;
         while next < self.chunk.len() {
             let result = match self.acks {
                 Some(_) => self.add_one(next)?,
-                None if self.is_resumable => self.add_group(path, next),
+                None if self.track.is_some() => self.add_group(next, unfinished),
                 None => self.index.add_all(self.chunk.documents(next)),
             };
             let (added, refused) = after_some(result);
@@ -245,15 +357,25 @@ impl<'a> Loader<'a> {
         Ok(())
     }
 
-    /// Adds the documents from `first` on, or as many of them as can be added together, with how far the file was read.
-    fn add_group(&self, path: &Path, first: usize) -> Result<u64, WriteError> {
+    /// Adds the documents from `first` on, or as many of them as can be added together, with how far
+    /// the file was read.
+    fn add_group(
+        &mut self,
+        first: usize,
+        unfinished: Option<Unfinished>,
+    ) -> Result<u64, WriteError> {
+        let Some(track) = &mut self.track else { return Ok(0) };
         let mut count = self.chunk.len() - first;
         loop {
-            let place = Place::new(path, self.chunk.line(first + count - 1));
-            let place = place.bytes();
+            let line = self.chunk.line(first + count - 1);
+            let places = track.at(line - u64::from(unfinished.is_some()), unfinished);
+            let offset = places.bytes();
             let batch: Batch<'_> = self.chunk.documents(first).take(count).collect();
-            match self.index.write(batch.offset(&place)) {
-                Ok(()) => return Ok(count as u64),
+            match self.index.write(batch.offset(&offset)) {
+                Ok(()) => {
+                    track.note(places);
+                    return Ok(count as u64);
+                }
                 Err(error) if count > 1 && is_of_group(&error) => count /= 2,
                 Err(error) => return Err(error),
             }
@@ -301,11 +423,12 @@ impl<'a> Loader<'a> {
     /// Makes documents from `first` on fit the schema. False if that was not what was wrong.
     fn fits(&mut self, path: &Path, first: usize, error: &WriteError) -> bool {
         let WriteError::Field(misfit) = error else { return false };
-        let (OnMisfit::Keep | OnMisfit::Convert) = self.reading.on_misfit else { return false };
-        if self.reading.strict || !is_misfit(misfit) {
+        let (schema, mut changed) = (self.index.schema(), false);
+        let usual = if schema.is_dynamic() { OnMisfit::Keep } else { OnMisfit::Refuse };
+        let policy = self.reading.on_misfit.unwrap_or(usual);
+        if policy == OnMisfit::Refuse || self.reading.strict || !is_misfit(misfit) {
             return false;
         }
-        let (schema, mut changed) = (self.index.schema(), false);
         for index in first..self.chunk.len() {
             let line = self.chunk.line(index);
             let refusals = &mut self.refusals;
@@ -315,7 +438,7 @@ impl<'a> Loader<'a> {
                     report(place(path, line, &format!("{misfit}: {why}")));
                 }
             };
-            let fitted = self.reading.on_misfit.fit(&mut self.chunk, index, &schema, left_out);
+            let fitted = policy.fit(&mut self.chunk, index, &schema, left_out);
             changed |= fitted && index == first;
         }
         changed
@@ -395,6 +518,23 @@ fn is_of_group(error: &WriteError) -> bool {
             | WriteError::DocumentTooLong { .. }
             | WriteError::Field(_)
             | WriteError::Key { .. }
+    )
+}
+
+/// Returns the id of a file that can be found again.
+fn resumable(path: &Path) -> Result<FileId, Failure> {
+    let metadata = match path.as_os_str() == "-" {
+        true => None,
+        false => Some(std::fs::metadata(path).map_err(|error| Failure::file(path, &error))?),
+    };
+    metadata.filter(|metadata| metadata.is_file()).map(|metadata| FileId::of(&metadata)).ok_or_else(
+        || {
+            Failure::usage(format_args!(
+                "--resume: {} is no file: what was read of it cannot be found again; ingest it \
+                 without --resume",
+                path.display()
+            ))
+        },
     )
 }
 

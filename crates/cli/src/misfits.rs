@@ -7,10 +7,9 @@ use spirit::{FieldKind, Value};
 use crate::chunk::{Chunk, Held};
 
 /// What happens to a document with a value that does not fit its field.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum OnMisfit {
     /// The document goes in without the value
-    #[default]
     Keep,
     /// The document is refused
     Refuse,

@@ -80,9 +80,14 @@ impl From<&ReadingArgs> for Reading {
             format: args.format.unwrap_or_default().0,
             delimiter: args.delimiter.unwrap_or_default().0,
             start: args.record_start.clone(),
+            is_tracked: false,
         };
-        let on_misfit = args.on_misfit.unwrap_or_default();
-        Reading { cutting, texts: args.text_field.clone(), strict: args.strict, on_misfit }
+        Reading {
+            cutting,
+            texts: args.text_field.clone(),
+            strict: args.strict,
+            on_misfit: args.on_misfit,
+        }
     }
 }
 

@@ -62,13 +62,15 @@ fn facets_of_moments_are_moments() {
 }
 
 #[test]
-fn members_become_fields_and_what_does_not_fit_is_reported() {
+fn members_become_fields_and_what_does_not_fit_is_left_out() {
     let folder = Folder::new();
     let (file, index) = (folder.file("a.jsonl", LINES), folder.path("index"));
     let schema = "ts:time(seconds),user.name:keyword";
     let run = spirit(&["ingest", "-d", &index, &file, "--schema", schema]);
-    assert_eq!(run.code, 3, "{}", run.err);
-    assert!(run.out.contains("\"documents\":4,\"refused\":1"), "{}", run.out);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("\"documents\":5,\"refused\":0"), "{}", run.out);
+    let value = "\"values_left_out\":[{\"name\":\"views\",\"count\":1,\"at\":[\"";
+    assert!(run.out.contains(value), "{}", run.out);
     let misfit = "a.jsonl:2: field \"views\" holds values of kind integer; \"many\" is not one";
     assert!(run.err.contains(misfit), "{}", run.err);
     let left_out = "\"members_left_out\":[{\"name\":\"no\\tname\",\"count\":1,";
@@ -85,8 +87,19 @@ fn members_become_fields_and_what_does_not_fit_is_reported() {
         assert!(stats.lines().any(|found| found == line), "{line} in {stats}");
     }
     let count = |query: &str| spirit(&["count", "-d", &index, query]).done();
-    assert_eq!(count("red").trim(), "1");
-    assert_eq!(count("*").trim(), "4");
+    assert_eq!(count("red").trim(), "2");
+    assert_eq!(count("*").trim(), "5");
+    let refused = folder.path("refused");
+    let run = spirit(&["ingest", "-d", &refused, &file, "--on-misfit", "refuse"]);
+    assert_eq!(run.code, 3, "{}", run.err);
+    let numbers = "{\"n\": 20}\n{\"n\": 20.0}\n{\"n\": 2e1}\n{\"n\": \"20\"}\n{\"n\": 20.5}\n";
+    let numbers = folder.file("n.jsonl", numbers);
+    for (policy, found) in [("keep", "3"), ("convert", "4")] {
+        let index = folder.path(policy);
+        let run = spirit(&["ingest", "-d", &index, &numbers, "--on-misfit", policy]);
+        assert!(run.out.contains("\"documents\":5,\"refused\":0"), "{}", run.out);
+        assert_eq!(spirit(&["count", "-d", &index, "n:20"]).done().trim(), found, "{policy}");
+    }
 }
 
 #[test]

@@ -68,15 +68,14 @@ fn lines_that_trickle_in_are_kept_at_once() {
     check_killed(&directory, child, input, &objects);
 }
 
-/// A pipe that has a name, of compressed lines too, from which is resumed.
+/// A pipe that has a name, of compressed lines too.
 #[test]
 fn lines_that_trickle_in_by_a_named_pipe_are_kept_at_once() {
     let folder = Folder::new();
     for name in ["lines.txt", "lines.txt.zst"] {
         let (directory, pipe) = (folder.path(&format!("index-{name}")), folder.path(name));
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        let resumed = ["ingest", "-d", &directory, "--resume", &pipe];
-        let child = start(&[&resumed[..], &SMALL].concat());
+        let child = start(&[&["ingest", "-d", &directory, &pipe], &SMALL[..]].concat());
         let plain: [&[u8]; 3] = [b"red 1\n", b"red 2\n", b"red 3\n"];
         let compressed = plain.map(|line| zstd::encode_all(line, 0).unwrap());
         let lines = match name.ends_with("zst") {

@@ -3,6 +3,8 @@
 mod common;
 
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -82,10 +84,12 @@ fn what_cannot_be_resumed_says_why() {
         spirit(&[&["ingest", "-d", &directory, "--resume", file][..], &MADE, more].concat())
     };
     assert_eq!(resume(&file, &[]).json()[0]["documents"], 2);
-    let other = folder.file("b.txt", "three\n");
-    let failed = resume(&other, &[]).failed(2);
-    assert!(failed.contains("lines up to 2") && failed.contains("a.txt"), "{failed}");
-    assert_eq!(count(&directory, "*"), 2);
+    let failed = resume("-", &[]).failed(2);
+    assert!(failed.contains("- is no file: what was read of it cannot be found again"), "{failed}");
+    let files = vec![&*file; 25];
+    let failed =
+        spirit(&[&["ingest", "-d", &directory, "--resume"], &files[..]].concat()).failed(2);
+    assert!(failed.contains("25 files, of which an index remembers 24"), "{failed}");
     let directory = folder.path("graceful");
     let args = ["ingest", "-d", &directory, "--resume", &file, "--mode", "graceful"];
     let failed = spirit(&[&args[..], &MADE].concat()).failed(1);
@@ -106,4 +110,91 @@ fn a_line_that_is_refused_is_passed_over_and_large_groups_are_split() {
     let summary = &run.refused()[0];
     assert_eq!((summary["documents"].as_u64(), summary["refused"].as_u64()), (Some(3000), Some(1)));
     assert_eq!((count(&directory, "before"), count(&directory, "behind")), (1500, 1500));
+}
+
+/// An index whose files are resumed.
+struct Resumed {
+    folder: Folder,
+    directory: String,
+}
+
+impl Resumed {
+    fn new() -> Resumed {
+        let folder = Folder::new();
+        let directory = folder.path("index");
+        Resumed { folder, directory }
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.folder.path(name)
+    }
+
+    fn append(&self, name: &str, text: &str) {
+        let file = File::options().create(true).append(true).open(self.path(name));
+        file.unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
+    /// How many documents came, and how many there are then.
+    fn ingest(&self, names: &[&str]) -> (u64, u64) {
+        let files: Vec<String> = names.iter().map(|name| self.path(name)).collect();
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        let args = [&["ingest", "-d", &self.directory, "--resume"], &files[..], &MADE].concat();
+        let came = spirit(&args).json()[0]["documents"].as_u64().unwrap();
+        (came, count(&self.directory, "*"))
+    }
+}
+
+/// Loss and doubling as reported of nxadm/tail 55, fluent-bit 375, opentelemetry-collector-contrib 43693.
+#[test]
+fn a_file_is_known_by_its_bytes_whatever_happens_to_its_name() {
+    let log = Resumed::new();
+    log.append("a.log", "first one\nsecond\n");
+    assert_eq!(log.ingest(&["a.log"]), (2, 2));
+    // Renamed, and a new one that begins as the last one began.
+    std::fs::rename(log.path("a.log"), log.path("a.log.1")).unwrap();
+    log.append("a.log.1", "late\n");
+    log.append("a.log", "first one\nfifth\n");
+    assert_eq!(log.ingest(&["a.log.1", "a.log"]), (3, 5));
+    // Copied and emptied, and the copy compressed.
+    std::fs::copy(log.path("a.log"), log.path("a.log.2")).unwrap();
+    std::fs::write(log.path("a.log"), "first one\nsixth, of a longer file than before\n").unwrap();
+    assert_eq!(log.ingest(&["a.log.2", "a.log"]), (2, 7));
+    let packed = zstd::encode_all(&b"first one\nfifth\n"[..], 0).unwrap();
+    std::fs::write(log.path("a.log.2.zst"), packed).unwrap();
+    std::fs::remove_file(log.path("a.log.2")).unwrap();
+    assert_eq!(log.ingest(&["a.log.2.zst", "a.log"]), (0, 7));
+    // Shorter than it was.
+    std::fs::write(log.path("a.log"), "seventh\n").unwrap();
+    assert_eq!(log.ingest(&["a.log"]), (1, 8));
+    assert_eq!(log.ingest(&["a.log.1", "a.log.2.zst", "a.log"]), (0, 8));
+    assert_eq!(count(&log.directory, "first"), 3);
+}
+
+/// A log whose last line is being written, and a file whose last line never gets an ending.
+#[test]
+fn a_last_line_without_an_ending_is_there_once_and_whole() {
+    let log = Resumed::new();
+    log.append("a.log", "first\nsecond beg");
+    assert_eq!(log.ingest(&["a.log"]), (2, 2));
+    assert_eq!(log.ingest(&["a.log"]), (0, 2));
+    log.append("a.log", "ins");
+    assert_eq!(log.ingest(&["a.log"]), (1, 2));
+    log.append("a.log", " and ends\n\nthird");
+    assert_eq!(log.ingest(&["a.log"]), (3, 4));
+    assert_eq!(count(&log.directory, "\"second begins and ends\""), 1);
+    assert_eq!(count(&log.directory, "beg OR begins"), 1);
+    // Only the ending was missing.
+    log.append("a.log", "\n");
+    assert_eq!(log.ingest(&["a.log"]), (0, 4));
+    log.append("b.jsonl", "{\"text\":\"one\"}\n\n{\"text\":\"tw");
+    assert_eq!(log.ingest(&["b.jsonl"]), (1, 5));
+    log.append("b.jsonl", "o\"}\n\n{\"key\":\"k\",\"text\":\"three\"}");
+    assert_eq!(log.ingest(&["b.jsonl"]), (2, 7));
+    log.append("b.jsonl", "\n\n");
+    assert_eq!(log.ingest(&["b.jsonl"]), (0, 7));
+    log.append("t.csv", "n,text\n1,one\n\n2,two");
+    assert_eq!(log.ingest(&["t.csv"]), (2, 9));
+    log.append("t.csv", "\n\n3,three\n\n");
+    assert_eq!(log.ingest(&["t.csv"]), (1, 10));
+    assert_eq!(log.ingest(&["t.csv", "b.jsonl", "a.log"]), (0, 10));
 }

@@ -79,7 +79,7 @@ impl Found {
                     parser = Parser::new(format, names, &rules).ok();
                     continue;
                 }
-                Step::Record(_, record) => record,
+                Step::Record(_, record) | Step::Unfinished(_, record, _) => record,
                 Step::Pause => continue,
                 Step::End => break,
             };

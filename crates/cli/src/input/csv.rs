@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::Lines;
 use super::step::{Line, Step};
+use super::{Lines, Mark};
 use crate::format::Format;
 
 pub(crate) struct Rows {
@@ -48,7 +48,7 @@ impl Rows {
             match self.first {
                 None if is_end => return Ok(Step::End),
                 Some(_) if is_end => return Ok(self.taken()),
-                None if self.lines.is_blank() => drop(self.lines.take_line()),
+                None if self.lines.is_blank() => self.lines.pass_over(),
                 _ => {
                     if self.append() {
                         return Ok(self.taken());
@@ -56,6 +56,11 @@ impl Rows {
                 }
             }
         }
+    }
+
+    /// The place behind the last row.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        self.lines.mark()
     }
 
     /// Adds the line that was read to the row. True if that ends it.

@@ -6,9 +6,10 @@ use std::io::{self, BufRead};
 
 use super::decode::BYTE_ORDER_MARK;
 use super::step::{Line, Step};
+use super::tracked::{Source, Untracked};
 
 pub(crate) struct Objects {
-    reader: Box<dyn BufRead + Send>,
+    reader: Box<dyn Source>,
     bytes_max: usize,
     record: Vec<u8>,
     at: At,
@@ -37,7 +38,7 @@ enum At {
 }
 
 impl Objects {
-    pub(crate) fn new(reader: Box<dyn BufRead + Send>, bytes_max: usize) -> Objects {
+    pub(crate) fn new(reader: Box<dyn Source>, bytes_max: usize) -> Objects {
         Objects {
             reader,
             bytes_max,
@@ -58,7 +59,7 @@ impl Objects {
             self.is_long = false;
         }
         loop {
-            let mut reader = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+            let mut reader = std::mem::replace(&mut self.reader, Box::new(Untracked(io::empty())));
             let scanned = reader.fill_buf().map(|bytes| (bytes.is_empty(), self.scan(bytes)));
             if let Ok((_, (taken, _))) = scanned {
                 reader.consume(taken);

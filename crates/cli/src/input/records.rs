@@ -10,7 +10,7 @@ use super::head::Head;
 use super::json::Objects;
 use super::starts::Starts;
 use super::step::Step;
-use super::{Lines, buffered, text};
+use super::{Lines, Mark, buffered, text, tracked};
 use crate::format::Format;
 use crate::interrupt::Interrupt;
 
@@ -26,12 +26,14 @@ pub(crate) struct Cutting {
     pub(crate) delimiter: u8,
     /// A line that this does not match belongs to the record before.
     pub(crate) start: Option<Regex>,
+    /// Places in the source are wanted.
+    pub(crate) is_tracked: bool,
 }
 
 impl Cutting {
     /// Of this format, with commas between values.
     pub(crate) fn of(format: Option<Format>) -> Cutting {
-        Cutting { format, delimiter: b',', start: None }
+        Cutting { format, delimiter: b',', ..Cutting::default() }
     }
 }
 
@@ -86,12 +88,23 @@ impl Records {
         }
     }
 
+    /// The place behind the last record, if places are wanted and the records are of lines.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        match &self.stage {
+            Stage::Lines(lines) | Stage::AllLines(lines) => lines.mark(),
+            Stage::Starts(starts) => starts.mark(),
+            Stage::Rows(rows) => rows.mark(),
+            Stage::Opening(_) | Stage::Objects(_) => None,
+        }
+    }
+
     /// Gives up waiting for the names of columns, which the first row has, no more than for others.
     fn begin(&mut self, format: Format) -> io::Result<Step<'_>> {
         let bytes_max = format.record_bytes_max();
         let Stage::Opening(head) = &mut self.stage else { return Ok(Step::Pause) };
         let head = std::mem::replace(head, Head::new(Box::new(io::empty())));
-        let reader = buffered(head.whole(0));
+        let whole = head.whole(0);
+        let reader = if self.cutting.is_tracked { tracked(whole) } else { buffered(whole) };
         self.stage = match (format, self.cutting.start.take()) {
             (Format::Json, _) => Stage::Objects(Objects::new(reader, bytes_max)),
             (Format::Csv, _) => {
@@ -122,7 +135,13 @@ fn line(lines: &mut Lines, without_blank: bool) -> io::Result<Step<'_>> {
         if !(without_blank && lines.is_blank()) {
             break;
         }
-        lines.take_line();
+        lines.pass_over();
+    }
+    if lines.is_unfinished() {
+        let before = lines.mark_before();
+        return Ok(lines
+            .take_line()
+            .map_or(Step::End, |(number, line)| Step::Unfinished(number, line, before)));
     }
     Ok(lines.take_line().map_or(Step::End, |(number, line)| Step::Record(number, line)))
 }
@@ -171,6 +190,7 @@ pub(crate) mod tests {
                 }
                 Step::Record(line, Line::TooLong) => format!("{line} !"),
                 Step::Record(line, Line::Unclosed) => format!("{line} ?"),
+                Step::Unfinished(..) => panic!("nobody asked for places"),
                 Step::Pause => continue,
                 Step::End => return seen,
             });

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use regex::bytes::Regex;
 
-use super::Lines;
 use super::step::{Line, Step};
+use super::{Lines, Mark};
 
 /// Silence after which a record has no more lines. Fluent Bit waits 4 s, Vector 1 s.
 const SILENCE: Duration = Duration::from_secs(1);
@@ -61,9 +61,17 @@ impl Starts {
                     return Ok(self.taken());
                 }
                 // Blank lines before the first record are no record.
-                None if self.lines.is_blank() => drop(self.lines.take_line()),
+                None if self.lines.is_blank() => self.lines.pass_over(),
                 _ => self.append(),
             }
+        }
+    }
+
+    /// The place behind the last record.
+    pub(crate) fn mark(&self) -> Option<Mark> {
+        match self.is_next_there {
+            true => self.lines.reader.mark_before_line(),
+            false => self.lines.mark(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a source gives, piece by piece.
 
+use super::tracked::Mark;
 use crate::format::Format;
 
 /// A line without its ending.
@@ -12,6 +13,13 @@ pub(crate) enum Line<'a> {
     Unclosed,
 }
 
+impl<'a> Line<'a> {
+    /// Its bytes, if it has any.
+    pub(crate) fn bytes(&self) -> &'a [u8] {
+        if let Line::Bytes(bytes) = self { bytes } else { b"" }
+    }
+}
+
 /// The next piece of input.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Step<'a> {
@@ -19,6 +27,9 @@ pub(crate) enum Step<'a> {
     Begin(Format, &'a [u8]),
     /// A record with the number of its first line, from 1.
     Record(u64, Line<'a>),
+    /// The last record, where places are wanted, if its line has no ending: more of it may come. And
+    /// the place before it.
+    Unfinished(u64, Line<'a>, Option<Mark>),
     /// Nothing more is there yet: the next step waits for it.
     Pause,
     End,
