@@ -1,6 +1,7 @@
 //! Words of a text: the terms that a field's own analyzer makes of them, each at its place. Typed
 //! queries and programs' queries share this code, so both find the indexed terms.
 
+use spirit_index::ground::TERM_BYTES_MAX;
 use spirit_schema::FieldKind;
 use spirit_text::{Tokenizer, push_term};
 
@@ -190,6 +191,11 @@ fn split_last(text: &str) -> (&str, &str) {
     text.rsplit_once(char::is_whitespace).unwrap_or(("", text))
 }
 
+/// True for a run of ASCII letters and digits, which every analyzer leaves whole.
+pub(crate) fn is_plain(text: &str) -> bool {
+    (1..=TERM_BYTES_MAX).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphanumeric())
+}
+
 /// Bytes that [`last_piece`] adds to a text for its tokenizer.
 pub(crate) const LONGER_BYTES: usize = 3 * char::MAX.len_utf8();
 
@@ -197,6 +203,9 @@ pub(crate) const LONGER_BYTES: usize = 3 * char::MAX.len_utf8();
 /// text if it ends with punctuation.
 pub(crate) fn last_piece(tokenizer: &mut Tokenizer, text: &str) -> usize {
     let Some(last) = text.chars().next_back() else { return 0 };
+    if is_plain(text) {
+        return 0;
+    }
     // More of the last letter leaves its piece whole, and makes a stop word none.
     let longer: String = text.chars().chain([last; 3]).collect();
     let mut begins = text.len();

@@ -251,10 +251,19 @@ fn during_ingest<T>(index: &Index, work: impl FnOnce() -> T) -> T {
             let unfinished = || !over.load(Relaxed);
             feed(index, (20_000..).take_while(|_| unfinished()));
         });
-        let result = work();
-        over.store(true, Relaxed);
-        result
+        // Also if the work fails: the other thread would go on for ever.
+        let _over = Over(&over);
+        work()
     })
+}
+
+/// Ends what waits for it.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
 }
 
 #[test]

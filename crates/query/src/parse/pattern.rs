@@ -18,7 +18,7 @@ use crate::pattern::PatternKind;
 use crate::problem::Problem;
 use crate::query::{Kind, NodeId, Occur, Siblings};
 use crate::target::Target;
-use crate::words::last_piece;
+use crate::words::{is_plain, last_piece};
 
 const CUT: Problem = Problem::Expected(
     "a pattern within one word: the analyzer cuts this one; put `\\` before `*`, `?` and `~`, or \
@@ -130,7 +130,8 @@ impl<'a> Parse<'a> {
     /// True if the analyzer leaves words that a raw pattern matches whole. They are tried with a
     /// letter, a digit or the neighbouring character in place of the wildcards.
     fn is_whole(&mut self, field: Target, raw: &str) -> bool {
-        if field.is_verbatim() {
+        let is_plain = |piece: &str| piece.is_empty() || is_plain(piece);
+        if field.is_verbatim() || raw.split(['*', '?']).all(is_plain) {
             return true;
         }
         let stands = |fill: Option<char>| stand_in(raw, fill);

@@ -126,13 +126,25 @@ fn fits(schema: &Schema, fields: &[Given]) -> bool {
     grown.grow(values()).is_ok() && grown.encode(values(), &mut Vec::new()).is_ok()
 }
 
+/// The values as the index holds them: in a field of integers a float is the integer that it is.
+fn held(schema: &Schema, fields: &[Given]) -> Vec<Given> {
+    let held = |(name, given): &Given| match (schema.by_name(name).map(|field| field.kind), given) {
+        (Some(FieldKind::Integer), oracle::Value::Float(number)) => {
+            (name.clone(), oracle::Value::Integer(*number as i64))
+        }
+        _ => (name.clone(), given.clone()),
+    };
+    fields.iter().map(held).collect()
+}
+
 fn add(index: &Index, oracle: &mut Oracle, number: Option<u8>, text: &str, fields: &[Given]) {
     let key = key(number);
     let before = index.schema().fields().len();
     let fits = fits(&index.schema(), fields);
     let added = index.add(given(&key, text, fields));
     if fits {
-        let expected = oracle.add_document(key.as_deref(), text, fields.to_vec());
+        let held = held(&index.schema(), fields);
+        let expected = oracle.add_document(key.as_deref(), text, held);
         let number = added.unwrap().to_string();
         assert_eq!(key.as_ref().unwrap_or(&number), &expected);
     } else {
@@ -162,7 +174,7 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
             };
             let added = added.unwrap_or_else(|added| added) as usize;
             for ((_, text, fields), key) in documents.iter().zip(&keys).take(added) {
-                oracle.add_document(key.as_deref(), text, fields.clone());
+                oracle.add_document(key.as_deref(), text, held(&index.schema(), fields));
             }
         }
         Act::Delete(number) => {
