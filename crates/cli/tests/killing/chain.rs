@@ -216,11 +216,11 @@ impl Chain {
             Setting { durability: "os", .. } => 100,
             _ => self.random.pick(&[20, 200, 1000, 1000]),
         };
-        let room = DOCUMENTS_MAX.saturating_sub(self.model.accepted_most());
+        let room = DOCUMENTS_MAX.saturating_sub(self.model.number_most());
         let room = if self.setting.drops { most } else { room };
         let count = self.random.below(most).min(room);
-        let accepted = self.model.accepted();
-        (0..count).map(|_| self.maker.make(&mut self.random, accepted)).collect()
+        let number = self.model.number();
+        (0..count).map(|_| self.maker.make(&mut self.random, number)).collect()
     }
 
     fn moment(&mut self, documents: usize) -> Moment {

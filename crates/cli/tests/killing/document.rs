@@ -49,8 +49,8 @@ impl Maker {
         Maker { made: 0 }
     }
 
-    /// A document for an index that has accepted `accepted`; none of an unknown number has a number for its key.
-    pub(crate) fn make(&mut self, random: &mut Random, accepted: Option<u64>) -> Document {
+    /// A document for an index whose next number is `number`; if it is unknown, no key is a number.
+    pub(crate) fn make(&mut self, random: &mut Random, number: Option<u64>) -> Document {
         self.made += 1;
         let fillers = if random.one_in(50) { random.below(1500) as usize } else { 0 };
         let blanks = if random.one_in(6) { random.below(60_000) as usize } else { 0 };
@@ -63,15 +63,15 @@ impl Maker {
         let tail =
             if random.one_in(4) { "x".repeat(random.below(40) as usize) } else { String::new() };
         let unique = format!("u{}{tail}", self.made);
-        Document { key: self.key(random, accepted), unique, common, fillers, blanks }
+        Document { key: self.key(random, number), unique, common, fillers, blanks }
     }
 
-    fn key(&self, random: &mut Random, accepted: Option<u64>) -> Option<String> {
-        match (random.below(20), accepted) {
+    fn key(&self, random: &mut Random, number: Option<u64>) -> Option<String> {
+        match (random.below(20), number) {
             (0..6, _) => Some(format!("k{}", random.below(KEYS))),
             (6, _) => Some(format!("once{}", self.made)),
             // A number of the past or of the near future.
-            (7, Some(accepted)) => Some(random.below(accepted + 500).to_string()),
+            (7, Some(number)) => Some(random.below(number + 500).to_string()),
             _ => None,
         }
     }

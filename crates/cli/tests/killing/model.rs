@@ -18,8 +18,8 @@ pub(crate) struct Model {
     pub(crate) gone: Vec<String>,
     /// Documents that may be in or not, oldest first.
     pub(crate) unsure: Vec<Unsure>,
-    /// The least and the most that the index can have accepted.
-    accepted: (u64, u64),
+    /// The least and the most that the next number can be, unless that is a document's key.
+    numbers: (u64, u64),
     /// The keys of a deletion that was killed, in order: the first of them are deleted.
     pub(crate) deleting: Vec<String>,
     next_place: u64,
@@ -33,19 +33,19 @@ pub(crate) struct Unsure {
     pub(crate) document: Document,
     /// What its automatic key can be.
     numbers: (u64, u64),
-    /// Whether it makes unsure how many the index has accepted: no later automatic key has shown it.
+    /// Whether it makes unsure what the next number is: no later automatic key has shown it.
     counts: bool,
 }
 
 impl Model {
-    /// The least that the index has accepted, if no document is unsure.
-    pub(crate) fn accepted(&self) -> Option<u64> {
-        self.unsure.is_empty().then_some(self.accepted.0)
+    /// The least that the next number can be, if no document is unsure.
+    pub(crate) fn number(&self) -> Option<u64> {
+        self.unsure.is_empty().then_some(self.numbers.0)
     }
 
-    /// The most that the index can have accepted.
-    pub(crate) fn accepted_most(&self) -> u64 {
-        self.accepted.1
+    /// The most that the next number can be.
+    pub(crate) fn number_most(&self) -> u64 {
+        self.numbers.1
     }
 
     /// Newest first.
@@ -61,34 +61,42 @@ impl Model {
     pub(crate) fn fed(&mut self, documents: Vec<Document>, acknowledged: &[String]) {
         assert!(acknowledged.len() <= documents.len(), "more acknowledged than fed");
         let mut documents = documents.into_iter();
-        for (before, (key, document)) in (0..).zip(acknowledged.iter().zip(&mut documents)) {
+        for (key, document) in acknowledged.iter().zip(&mut documents) {
             match &document.key {
                 Some(own) => assert_eq!(key, own, "acknowledged under another key"),
-                None => self.check_number(key, before),
+                None => self.check_number(key),
             }
             self.put(key.clone(), document);
+            self.numbers = (self.numbers.0 + 1, self.numbers.1 + 1);
         }
-        let count = acknowledged.len() as u64;
-        self.accepted = (self.accepted.0 + count, self.accepted.1 + count);
         if let Some(document) = documents.next() {
             let place = self.place();
-            self.unsure.push(Unsure { place, document, numbers: self.accepted, counts: true });
-            self.accepted.1 += 1;
+            let (least, most) = self.numbers;
+            let free = (most..).find(|number| !self.may_have(*number)).expect("a free number");
+            self.unsure.push(Unsure { place, document, numbers: (least, free), counts: true });
+            self.numbers.1 += 1;
         }
         self.gone.extend(documents.map(|document| document.unique));
     }
 
-    /// An automatic key is the number of documents accepted before it, `before` of them by this process.
-    fn check_number(&mut self, key: &str, before: u64) {
+    /// An automatic key is the next number that no document has as its key.
+    fn check_number(&mut self, key: &str) {
         let number: u64 = key.parse().expect("an automatic key is a number");
-        let (least, most) = self.accepted;
-        let base = number.saturating_sub(before);
+        let (least, most) = self.numbers;
+        let passed_over = (most..number).all(|number| self.may_have(number));
         assert!(
-            (least..=most).contains(&base),
-            "the automatic key {number} behind {before} documents of this process and {least} to {most} before it"
+            number >= least && passed_over,
+            "the automatic key {number}, where the next one is {least} to {most}"
         );
-        self.accepted = (base, base);
+        self.numbers = (number, number);
         self.unsure.iter_mut().for_each(|unsure| unsure.counts = false);
+    }
+
+    /// True if a document may have this number as its key.
+    fn may_have(&self, number: u64) -> bool {
+        let key = number.to_string();
+        let is_its = |unsure: &Unsure| unsure.document.key.as_ref() == Some(&key);
+        self.places.contains_key(&key) || self.unsure.iter().any(is_its)
     }
 
     fn place(&mut self) -> u64 {
@@ -129,8 +137,8 @@ impl Model {
         let unsure = self.unsure.remove(0);
         match &found {
             _ if !unsure.counts => {}
-            Some(_) => self.accepted.0 = self.accepted.1.min(self.accepted.0 + 1),
-            None => self.accepted.1 = self.accepted.0.max(self.accepted.1.saturating_sub(1)),
+            Some(_) => self.numbers.0 = self.numbers.1.min(self.numbers.0 + 1),
+            None => self.numbers.1 = self.numbers.0.max(self.numbers.1.saturating_sub(1)),
         }
         let Some(key) = found else { return self.gone.push(unsure.document.unique) };
         unsure.check_key(&key);

@@ -26,7 +26,7 @@ impl Facet {
     /// the other.
     ///
     /// ```
-    /// use spirit::facets::{DateInterval, Facet};
+    /// use spirit_query::{DateInterval, Facet};
     ///
     /// let months = Facet::Dates { field: "when".into(), interval: DateInterval::Month };
     /// let sizes = Facet::Stats { field: "size".into() };
