@@ -43,7 +43,9 @@ pub(crate) struct Lines {
     is_cut: bool,
     /// The line was read to its end.
     is_whole: bool,
-    /// The last line that was taken had an ending.
+    /// Nothing is behind the line, which was cut.
+    is_last: bool,
+    /// The last line that was taken had an ending, as far as that is known.
     is_ended: bool,
     /// The place before the blank lines that were passed over since the last record.
     before_blanks: Option<Mark>,
@@ -63,6 +65,7 @@ impl Lines {
             bytes_max,
             is_cut: false,
             is_whole: true,
+            is_last: false,
             is_ended: true,
             before_blanks: None,
         }
@@ -98,6 +101,8 @@ impl Lines {
         }
         if self.is_cut {
             self.reader.skip_until(b'\n')?;
+            // Where places are wanted nothing is waited for.
+            self.is_last = self.reader.mark().is_some() && self.reader.fill_buf()?.is_empty();
         }
         self.is_whole = true;
         Ok(())
@@ -144,7 +149,8 @@ impl Lines {
         }
         self.number += 1;
         self.before_blanks = None;
-        self.is_ended = self.line.pop_if(|byte| *byte == b'\n').is_some() || self.is_cut;
+        self.is_ended =
+            self.line.pop_if(|byte| *byte == b'\n').is_some() || self.is_cut && !self.is_last;
         if self.is_ended {
             self.line.pop_if(|byte| *byte == b'\r');
         }

@@ -1,25 +1,26 @@
 //! Files go into an index: a chunk of records at a time, each bad one reported with its place, the rest taken.
 
+mod resuming;
+
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use spirit::schema::FieldError;
-use spirit::{Batch, Index, WriteError};
+use spirit::{Index, WriteError};
 
 use crate::chunk::Chunk;
 use crate::document::{Parser, Rules};
 use crate::escape::escaped;
 use crate::failure::Failure;
-use crate::format::Format;
 use crate::full;
 use crate::input::{Cutting, Line, Records, Step};
 use crate::interrupt::Interrupt;
 use crate::misfits::{OnMisfit, is_misfit};
-use crate::note::{note, report};
+use crate::note::report;
 use crate::progress::Progress;
 use crate::refusals::{Refusals, kind_of};
 use crate::rejects::Rejects;
-use crate::resume::{FILES_MAX, FileId, Place, Places, Track, Unfinished};
+use crate::resume::{Place, Track, Unfinished};
 use crate::totals::Totals;
 
 /// Documents given to the index at once: enough that their cache misses overlap.
@@ -126,63 +127,30 @@ impl<'a> Loader<'a> {
         files.iter().try_for_each(|path| self.file(path, whole).map(drop))
     }
 
-    /// Adds the documents of `files` that are not in yet, and keeps how far it is.
-    pub(crate) fn resume(&mut self, files: &[PathBuf]) -> Result<(), Failure> {
-        if files.len() > FILES_MAX {
-            return Err(Failure::usage(format_args!(
-                "--resume: {} files, of which an index remembers {FILES_MAX}; give fewer at a time",
-                files.len()
-            )));
-        }
-        let ids = files.iter().map(|path| resumable(path)).collect::<Result<Vec<_>, _>>()?;
-        self.reading.cutting.is_tracked = true;
-        self.track = Some(Track::new(Places::of(self.index)?, ids.clone()));
-        files.iter().zip(ids).try_for_each(|(path, file)| self.resume_file(path, file))
-    }
-
-    /// Goes on in a file where it was left, whatever it was called then; or begins it.
-    fn resume_file(&mut self, path: &Path, file: FileId) -> Result<(), Failure> {
-        let candidates = self.track.as_ref().map_or_else(Vec::new, |track| track.candidates(file));
-        for place in &candidates {
-            self.track.iter_mut().for_each(|track| track.begin(file, *place));
-            if self.file(path, *place)? {
-                return Ok(());
-            }
-        }
-        if candidates.first().is_some_and(|place| place.file == file) {
-            note(format_args!(
-                "{} has other lines than were read from it: it is read from its beginning",
-                path.display()
-            ));
-        }
-        let whole = Place { file, ..Place::default() };
-        self.track.iter_mut().for_each(|track| track.begin(file, whole));
-        self.file(path, whole).map(drop)
-    }
-
     /// Adds the documents of a file behind a place in it. False, and nothing is added, if the file has
-    /// other lines before it.
+    /// other records before it.
     fn file(&mut self, path: &Path, from: Place) -> Result<bool, Failure> {
         let failed = |error| Failure::file(path, &error);
         let Reading { cutting, texts, .. } = &self.reading;
         let rules = Rules::new(texts, cutting.delimiter, &self.index.schema());
         let mut records = Records::open(&self.interrupt, path, cutting).map_err(failed)?;
-        let (mut parser, mut last) = (None, 0);
-        let mut unfinished = from.unfinished;
+        let (mut parser, mut last, mut unfinished) = (None, 0, from.unfinished);
         loop {
             let is_here = last >= from.marked;
             let (number, record) = match records.step() {
                 Ok(Step::Record(number, record)) => (number, record),
-                Ok(Step::Unfinished(number, record, before)) if is_here && number > from.lines => {
+                Ok(Step::Unfinished(number, record, before)) => {
+                    if !is_here || number <= from.lines {
+                        return Ok(false);
+                    }
                     let record = record.bytes().to_vec();
-                    self.track.iter_mut().for_each(|track| track.mark(last, before));
+                    self.mark(last, before);
                     self.commit(path)?;
                     if let Some(parser) = &parser {
                         self.unfinished(parser, path, number, &record, unfinished)?;
                     }
-                    return self.interrupt.check().map(|()| true);
+                    break;
                 }
-                Ok(Step::Unfinished(..)) => return Ok(false),
                 Ok(Step::Begin(format, names)) => {
                     let made = Parser::new(format, names, &rules);
                     let invalid = |reason| Failure::Work(format!("{}: {reason}", path.display()));
@@ -196,8 +164,13 @@ impl<'a> Loader<'a> {
                     self.commit(path)?;
                     continue;
                 }
-                Ok(Step::End) if is_here => break,
-                Ok(Step::End) => return Ok(false),
+                Ok(Step::End) => {
+                    if !is_here {
+                        return Ok(false);
+                    }
+                    self.mark(last, records.mark());
+                    break;
+                }
                 Err(error) => {
                     // Records before the place that cannot be read go in.
                     self.commit(path)?;
@@ -209,13 +182,11 @@ impl<'a> Loader<'a> {
                 break;
             }
             if !is_here {
-                if number > from.marked {
+                let is_marked = number == from.marked;
+                if number > from.marked || is_marked && records.mark() != Some(from.mark) {
                     return Ok(false);
                 }
                 last = number;
-                if number == from.marked && records.mark() != Some(from.mark) {
-                    return Ok(false);
-                }
                 continue;
             }
             last = number;
@@ -227,66 +198,15 @@ impl<'a> Loader<'a> {
             }
             self.record(parser, path, number, &record, before)?;
             if self.chunk_is_full() {
-                self.track.iter_mut().for_each(|track| track.mark(number, records.mark()));
+                self.mark(number, records.mark());
                 self.commit(path)?;
             }
         }
-        self.track.iter_mut().for_each(|track| track.mark(last, records.mark()));
         self.commit(path)?;
-        let is_moved = self.track.as_ref().is_some_and(Track::has_taken_over);
-        if last > from.lines || is_moved {
+        if last >= from.marked {
             self.keep_place(path, last.max(from.lines))?;
         }
         self.interrupt.check().map(|()| true)
-    }
-
-    /// Adds a last line without an ending, or what has become of it. It is read again once it has more.
-    fn unfinished(
-        &mut self,
-        parser: &Parser<'_>,
-        path: &Path,
-        number: u64,
-        record: &[u8],
-        before: Option<Unfinished>,
-    ) -> Result<(), Failure> {
-        let bytes = record.len() as u64;
-        if before.is_some_and(|line| line.bytes == bytes) {
-            return Ok(());
-        }
-        let Ok(mut document) = parser.parse(&Line::Bytes(record)) else {
-            let why = "no document yet: the line has no ending, and is read when it has one";
-            report(place(path, number, why));
-            return Ok(());
-        };
-        let next = || self.index.next_number().map_err(Failure::work);
-        let own = before.map_or_else(next, |line| Ok(line.number))?;
-        document.key.get_or_insert_with(|| own.to_string().into());
-        self.chunk.push(number, &document);
-        let line = Unfinished { bytes, number: own };
-        self.commit_with(path, Some(line))
-    }
-
-    /// Keeps that records up to `lines` were read, if none of them went in.
-    fn keep_place(&mut self, path: &Path, lines: u64) -> Result<(), Failure> {
-        let Some(track) = &mut self.track else { return Ok(()) };
-        let places = track.at(lines, None);
-        let batch: Batch<'_> = Batch::new();
-        let kept = self.index.write(batch.offset(&places.bytes()));
-        kept.map_err(|error| Failure::Work(place(path, lines, &error.to_string())))?;
-        track.note(places);
-        Ok(())
-    }
-
-    /// Fails if what is read is to be resumed and has no lines to count: several objects may be on one.
-    fn check_resumable(&self, path: &Path, format: Format) -> Result<(), Failure> {
-        if self.track.is_none() || format != Format::Json {
-            return Ok(());
-        }
-        let name = path.display();
-        Err(Failure::usage(format_args!(
-            "--resume: {name} is an array, or has objects over several lines; make it JSON lines, as with \
-             `jq -c '.[]'`, or ingest without --resume"
-        )))
     }
 
     /// Takes a record. It replaces the document of the line that was unfinished before.
@@ -355,31 +275,6 @@ impl<'a> Loader<'a> {
         self.chunk.clear();
         self.progress.tick(&self.totals);
         Ok(())
-    }
-
-    /// Adds the documents from `first` on, or as many of them as can be added together, with how far
-    /// the file was read.
-    fn add_group(
-        &mut self,
-        first: usize,
-        unfinished: Option<Unfinished>,
-    ) -> Result<u64, WriteError> {
-        let Some(track) = &mut self.track else { return Ok(0) };
-        let mut count = self.chunk.len() - first;
-        loop {
-            let line = self.chunk.line(first + count - 1);
-            let places = track.at(line - u64::from(unfinished.is_some()), unfinished);
-            let offset = places.bytes();
-            let batch: Batch<'_> = self.chunk.documents(first).take(count).collect();
-            match self.index.write(batch.offset(&offset)) {
-                Ok(()) => {
-                    track.note(places);
-                    return Ok(count as u64);
-                }
-                Err(error) if count > 1 && is_of_group(&error) => count /= 2,
-                Err(error) => return Err(error),
-            }
-        }
     }
 
     /// Adds the document at `index` and acknowledges it.
@@ -507,35 +402,6 @@ pub(crate) fn after_some(result: Result<u64, WriteError>) -> (usize, Option<Writ
         Err(WriteError::AfterSome { added, error }) => (added as usize, Some(*error)),
         Err(error) => (0, Some(error)),
     }
-}
-
-/// Whether fewer documents may be added together where these were not.
-fn is_of_group(error: &WriteError) -> bool {
-    matches!(
-        error,
-        WriteError::GroupTooLarge { .. }
-            | WriteError::GroupBeyondSegment { .. }
-            | WriteError::DocumentTooLong { .. }
-            | WriteError::Field(_)
-            | WriteError::Key { .. }
-    )
-}
-
-/// Returns the id of a file that can be found again.
-fn resumable(path: &Path) -> Result<FileId, Failure> {
-    let metadata = match path.as_os_str() == "-" {
-        true => None,
-        false => Some(std::fs::metadata(path).map_err(|error| Failure::file(path, &error))?),
-    };
-    metadata.filter(|metadata| metadata.is_file()).map(|metadata| FileId::of(&metadata)).ok_or_else(
-        || {
-            Failure::usage(format_args!(
-                "--resume: {} is no file: what was read of it cannot be found again; ingest it \
-                 without --resume",
-                path.display()
-            ))
-        },
-    )
 }
 
 fn place(path: &Path, line: u64, reason: &str) -> String {

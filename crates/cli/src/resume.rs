@@ -36,7 +36,7 @@ impl FileId {
     }
 }
 
-/// A last line without an ending, which went in as it was.
+/// A last record without an ending, which went in as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unfinished {
     /// Its length.
@@ -148,9 +148,10 @@ impl Track {
         self.place = Place { file, ..from };
     }
 
-    /// True if the file's place was another's, and the index does not keep that yet.
-    pub(crate) fn has_taken_over(&self) -> bool {
-        self.instead.is_some()
+    /// True if the index knows that this file was read up to `lines`, or to an unfinished line behind.
+    pub(crate) fn is_known_to(&self, lines: u64) -> bool {
+        let of_file = |place: &Place| place.file == self.place.file && place.lines >= lines;
+        self.instead.is_none() && (lines == 0 || self.places.0.iter().any(of_file))
     }
 
     /// Notes that record `number` was read to `mark`.

@@ -4,7 +4,7 @@ mod common;
 
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -49,8 +49,7 @@ fn exactly_once(executors: &str) {
         child.kill().unwrap();
         child.wait().unwrap();
         kills += 1;
-        let held = spirit(&["count", "-d", &directory, "all"]);
-        let held = if held.code == 0 { held.done().trim().parse().unwrap() } else { 0 };
+        let held = count_if_there(&directory);
         assert!(held >= before, "{held} after {before}");
         within += u64::from(held > before && held < 2 * LINES as u64);
         // On a slow machine a start may take all of the time.
@@ -194,7 +193,70 @@ fn a_last_line_without_an_ending_is_there_once_and_whole() {
     assert_eq!(log.ingest(&["b.jsonl"]), (0, 7));
     log.append("t.csv", "n,text\n1,one\n\n2,two");
     assert_eq!(log.ingest(&["t.csv"]), (2, 9));
-    log.append("t.csv", "\n\n3,three\n\n");
-    assert_eq!(log.ingest(&["t.csv"]), (1, 10));
-    assert_eq!(log.ingest(&["t.csv", "b.jsonl", "a.log"]), (0, 10));
+    log.append("t.csv", "\n\n3,three\n\n4,\"fo");
+    assert_eq!(log.ingest(&["t.csv"]), (1, 10), "a quotation mark is open");
+    log.append("t.csv", "ur\nlines\"");
+    assert_eq!(log.ingest(&["t.csv"]), (1, 11));
+    log.append("t.csv", "\n");
+    assert_eq!(log.ingest(&["t.csv", "b.jsonl", "a.log"]), (0, 11));
+    // The same beginning and as many rows, and all others are new.
+    std::fs::write(log.path("t.csv"), "n,text\n1,one\n\n5,five\n6,six\n7,seven").unwrap();
+    assert_eq!(log.ingest(&["t.csv"]), (4, 15));
+}
+
+/// A stack trace that is being written: each line of it belongs to one record.
+#[test]
+fn a_record_of_several_lines_goes_on_where_the_file_goes_on() {
+    let log = Resumed::new();
+    let ingest = || {
+        let (path, pattern) = (log.path("a.log"), "^\\d");
+        let args = ["ingest", "-d", &log.directory, "--resume", "--record-start", pattern, &path];
+        let came = spirit(&[&args[..], &MADE].concat()).json()[0]["documents"].as_u64().unwrap();
+        (came, count(&log.directory, "*"))
+    };
+    log.append("a.log", "1 first\n  at one\n2 second\n  at tw");
+    assert_eq!(ingest(), (2, 2));
+    assert_eq!(ingest(), (0, 2));
+    log.append("a.log", "o\n  at three\n\n");
+    assert_eq!(ingest(), (1, 2));
+    log.append("a.log", "  at four\n3 third\n");
+    assert_eq!(ingest(), (2, 3));
+    log.append("a.log", "4 fourth\n");
+    assert_eq!(ingest(), (1, 4));
+    assert_eq!(count(&log.directory, "second AND two AND three AND four"), 1);
+    assert_eq!(count(&log.directory, "tw"), 0);
+}
+
+/// A run that was asked to end has read a record that it did not take.
+#[test]
+fn each_line_goes_in_exactly_once_however_often_it_is_interrupted() {
+    let log = Resumed::new();
+    log.append("a.txt", &lines("a"));
+    let path = log.path("a.txt");
+    let args = [&["ingest", "-d", &log.directory, "--resume", &path][..], &MADE].concat();
+    let (mut interrupts, mut within) = (0, 0);
+    loop {
+        let mut child =
+            command(&args).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(15 + 9 * (interrupts % 8)));
+        common::signal(&child, "INT");
+        let mut said = String::new();
+        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        assert!(!said.contains("other lines"), "{said}");
+        if child.wait().unwrap().success() {
+            break;
+        }
+        interrupts += 1;
+        within += u64::from((1..LINES as u64).contains(&count_if_there(&log.directory)));
+        assert!(interrupts < 500, "it gets nowhere");
+    }
+    assert!(within > 0, "of {interrupts} interrupts none came while documents went in");
+    assert_eq!(count(&log.directory, "all"), LINES as u64);
+    assert_eq!(count(&log.directory, "owna1 OR owna59999"), 2);
+}
+
+/// How many documents there are, or 0 if there is no index yet.
+fn count_if_there(directory: &str) -> u64 {
+    let held = spirit(&["count", "-d", directory, "all"]);
+    if held.code == 0 { held.done().trim().parse().unwrap() } else { 0 }
 }

@@ -93,6 +93,7 @@ fn check_nothing_is_read(reading: &ReadingArgs) -> Result<(), Failure> {
         (reading.record_start.is_some(), "--record-start"),
         (!reading.text_field.is_empty(), "--text-field"),
         (reading.strict, "--strict"),
+        (reading.on_misfit.is_some(), "--on-misfit"),
     ];
     match given.into_iter().find(|(given, _)| *given) {
         None => Ok(()),

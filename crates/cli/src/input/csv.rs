@@ -17,6 +17,8 @@ pub(crate) struct Rows {
     /// The number of the row's first line; none if it has none yet.
     first: Option<u64>,
     is_long: bool,
+    /// The place before the row, if places are wanted and the row may go on.
+    before: Option<Mark>,
     /// The names of columns were read.
     has_names: bool,
 }
@@ -31,6 +33,7 @@ impl Rows {
             row: Vec::new(),
             first: None,
             is_long: false,
+            before: None,
             has_names: false,
         }
     }
@@ -38,7 +41,7 @@ impl Rows {
     pub(crate) fn step(&mut self) -> io::Result<Step<'_>> {
         if self.first.is_none() {
             self.row.clear();
-            self.is_long = false;
+            (self.is_long, self.before) = (false, None);
         }
         loop {
             if !self.lines.read_line()? {
@@ -73,11 +76,14 @@ impl Rows {
             self.row.extend(line);
         }
         self.is_long |= !has_room;
+        // How the rest of a line that was cut would go on is not known: the next one begins anew.
+        let ends = is_cut || self.at != At::Quoted;
+        if self.first.is_none() && (!ends || self.lines.is_unfinished()) {
+            self.before = self.lines.mark_before();
+        }
         let number = self.lines.number + 1;
         self.first.get_or_insert(number);
         self.lines.take_line();
-        // How the rest of a line that was cut would go on is not known: the next one begins anew.
-        let ends = is_cut || self.at != At::Quoted;
         if ends {
             self.at = At::Start;
         }
@@ -88,10 +94,13 @@ impl Rows {
         let first = self.first.take().unwrap_or_default();
         let row = self.row.strip_suffix(b"\n").unwrap_or(&self.row);
         let row = row.strip_suffix(b"\r").unwrap_or(row);
+        let is_last = self.lines.line.is_empty() || !self.lines.is_ended;
+        let before = self.before.take().filter(|_| is_last);
         match (self.is_long, std::mem::replace(&mut self.has_names, true)) {
             (true, _) => Step::Record(first, Line::TooLong),
-            (false, true) => Step::Record(first, Line::Bytes(row)),
             (false, false) => Step::Begin(Format::Csv, row),
+            (false, true) if before.is_some() => Step::Unfinished(first, Line::Bytes(row), before),
+            (false, true) => Step::Record(first, Line::Bytes(row)),
         }
     }
 }

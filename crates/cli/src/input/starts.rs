@@ -1,6 +1,7 @@
 //! Records of several lines: one that does not match a pattern belongs to the record before.
 //!
-//! Only the next record's first line ends a record. Where lines trickle in, silence ends it too.
+//! Only the next record's first line ends a record. At the end of a file that is resumed, the last
+//! record may go on. Where lines trickle in, silence ends it too.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -23,8 +24,10 @@ pub(crate) struct Starts {
     is_long: bool,
     /// When its last line came.
     last: Instant,
-    /// The line that was read begins the next record.
+    /// The line that was read begins the next record, or is the end.
     is_next_there: bool,
+    /// The place before the record, if places are wanted.
+    before: Option<Mark>,
 }
 
 impl Starts {
@@ -39,6 +42,7 @@ impl Starts {
             is_long: false,
             last,
             is_next_there: false,
+            before: None,
         }
     }
 
@@ -83,6 +87,9 @@ impl Starts {
 
     /// Adds the line that was read to the record.
     fn append(&mut self) {
+        if self.first.is_none() {
+            self.before = self.lines.mark_before();
+        }
         let Some((number, line)) = self.lines.take_line() else { return };
         if self.first.is_some() {
             self.record.push(b'\n');
@@ -100,9 +107,13 @@ impl Starts {
     /// Gives the record away: the next step begins another one.
     fn taken(&mut self) -> Step<'_> {
         let first = self.first.take().unwrap_or_default();
+        let is_last = self.is_next_there && self.lines.line.is_empty();
+        let before = self.before.take().filter(|_| is_last);
+        let record = self.record.trim_ascii_end();
         match self.is_long {
             true => Step::Record(first, Line::TooLong),
-            false => Step::Record(first, Line::Bytes(self.record.trim_ascii_end())),
+            false if before.is_some() => Step::Unfinished(first, Line::Bytes(record), before),
+            false => Step::Record(first, Line::Bytes(record)),
         }
     }
 }
