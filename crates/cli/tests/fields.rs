@@ -240,21 +240,18 @@ const MOMENTS: &str = r#"{"text": "x", "at": "2024-02-29T23:30:00Z", "user": "an
 {"text": "x", "user": "bob", "size": 9007199254740993}
 "#;
 
+/// Asks all documents of a file of `MOMENTS`.
+fn visits(file: &str) -> [&str; 8] {
+    let schema = "at:time(milliseconds),user:keyword,size:float";
+    ["search", "--in", file, "--schema", schema, "-k", "0", "x"]
+}
+
 /// Months are those of a time zone; empty ones, and what is missing, are shown on request.
 #[test]
 fn calendars_are_those_of_a_time_zone() {
     let folder = Folder::new();
     let file = folder.file("visits.jsonl", MOMENTS);
-    let asked = [
-        "search",
-        "--in",
-        &file,
-        "--schema",
-        "at:time(milliseconds),user:keyword,size:float",
-        "-k",
-        "0",
-        "x",
-    ];
+    let asked = visits(&file);
     let facets = |typed: &str| {
         let answer = spirit(&[&asked[..], &["--facet", typed, "--json"]].concat()).json().remove(0);
         answer["facets"][0]["buckets"].clone()
@@ -294,16 +291,7 @@ fn calendars_are_those_of_a_time_zone() {
 fn facets_within_facets_are_shown() {
     let folder = Folder::new();
     let file = folder.file("visits.jsonl", MOMENTS);
-    let asked = [
-        "search",
-        "--in",
-        &file,
-        "--schema",
-        "at:time(milliseconds),user:keyword,size:float",
-        "-k",
-        "0",
-        "x",
-    ];
+    let asked = visits(&file);
     let typed = "terms:user > sum:size + ranges:size:0.1..0.3,0.3.. > values:at";
     let shown = spirit(&[&asked[..], &["--facet", typed]].concat()).done();
     let ann = "    2  ann\n        sum:size: 0.30000000000000004\n        ranges:size:0.1..0.3,0.3..\n            2  0.1..0.3\n                \

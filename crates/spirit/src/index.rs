@@ -147,6 +147,10 @@ impl Index {
     }
 
     /// Returns the number that the next document gets if it has no key and no other is added before.
+    /// [`add`](Self::add) says how numbers are drawn.
+    ///
+    /// # Errors
+    /// If the index is closed or poisoned, or if another process writes it.
     pub fn next_number(&self) -> Result<u64, WriteError> {
         self.engine()?.next_number()
     }

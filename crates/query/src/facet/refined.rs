@@ -23,7 +23,7 @@ pub struct Refined {
 impl Facet {
     /// Divides each bucket further: `within` is answered over the documents of each bucket. Called
     /// again, it adds a neighbour. At most [`DEPTH_MAX`](Facet::DEPTH_MAX) facets are one within
-    /// the other.
+    /// the other; a search with more fails, as does one that divides a facet without buckets.
     ///
     /// ```
     /// use spirit_query::{DateInterval, Facet};
@@ -38,12 +38,13 @@ impl Facet {
     }
 
     /// Takes the calendar of a time zone for dates: an IANA name as `Europe/Berlin`, or an offset
-    /// as `+02:00`. Default: UTC.
+    /// as `+02:00`. Default: UTC. A search with a zone that does not exist fails.
     pub fn in_zone(self, name: &str) -> Facet {
         self.refined(|refined| refined.zone = Some(name.to_owned()))
     }
 
-    /// Moves all buckets of a histogram by a number, or those of dates by milliseconds.
+    /// Moves all buckets of a histogram by a number, or those of dates by milliseconds on the clocks
+    /// of their zone.
     pub fn offset(self, by: f64) -> Facet {
         self.refined(|refined| refined.offset = by)
     }
