@@ -164,13 +164,13 @@ impl<'r> Parser<'r> {
     }
 
     fn document<'a>(&self, mut object: Object<'a>) -> Result<Document<'a>, Malformed> {
-        let Some(text) = object.take_text(&self.rules.texts) else {
-            return Err(Malformed::Json("missing field `text`".to_owned()));
-        };
         let key = object.take_key().map_err(|error| match error {
             KeyError::Kind => Malformed::Key,
             KeyError::Several(reason) => Malformed::KeyTwice(reason),
         })?;
+        let Some(text) = object.take_text(&self.rules.texts) else {
+            return Err(Malformed::Json("missing field `text`".to_owned()));
+        };
         Ok(Document { key: key.map(Cow::from), text, fields: object.fields })
     }
 

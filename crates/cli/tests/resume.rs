@@ -191,17 +191,26 @@ fn a_last_line_without_an_ending_is_there_once_and_whole() {
     assert_eq!(log.ingest(&["b.jsonl"]), (2, 7));
     log.append("b.jsonl", "\n\n");
     assert_eq!(log.ingest(&["b.jsonl"]), (0, 7));
+    // Longer than what is kept of a line.
+    log.append(
+        "c.jsonl",
+        &format!("{{\"text\":\"one\"}}\n{{\"text\":\"{}", "wide ".repeat(30_000)),
+    );
+    assert_eq!(log.ingest(&["c.jsonl"]), (1, 8));
+    log.append("c.jsonl", "and done\"}\n");
+    assert_eq!(log.ingest(&["c.jsonl"]), (1, 9));
+    assert_eq!(count(&log.directory, "wide AND done"), 1);
     log.append("t.csv", "n,text\n1,one\n\n2,two");
-    assert_eq!(log.ingest(&["t.csv"]), (2, 9));
+    assert_eq!(log.ingest(&["t.csv"]), (2, 11));
     log.append("t.csv", "\n\n3,three\n\n4,\"fo");
-    assert_eq!(log.ingest(&["t.csv"]), (1, 10), "a quotation mark is open");
+    assert_eq!(log.ingest(&["t.csv"]), (1, 12), "a quotation mark is open");
     log.append("t.csv", "ur\nlines\"");
-    assert_eq!(log.ingest(&["t.csv"]), (1, 11));
+    assert_eq!(log.ingest(&["t.csv"]), (1, 13));
     log.append("t.csv", "\n");
-    assert_eq!(log.ingest(&["t.csv", "b.jsonl", "a.log"]), (0, 11));
+    assert_eq!(log.ingest(&["t.csv", "b.jsonl", "a.log"]), (0, 13));
     // The same beginning and as many rows, and all others are new.
     std::fs::write(log.path("t.csv"), "n,text\n1,one\n\n5,five\n6,six\n7,seven").unwrap();
-    assert_eq!(log.ingest(&["t.csv"]), (4, 15));
+    assert_eq!(log.ingest(&["t.csv"]), (4, 17));
 }
 
 /// A stack trace that is being written: each line of it belongs to one record.

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, Read};
 
 /// Bytes that a checksum covers, at most.
 const COVERED: usize = 1024;
-/// Bytes that are kept of a line, so that the place before it is known.
+/// Bytes of a line that are kept until somebody asks for the place before it.
 const LINE_KEPT: usize = 64 << 10;
 
 /// A place in a text, from its beginning.
@@ -76,15 +76,21 @@ pub(crate) struct Tracked<R> {
     tail: Vec<u8>,
     /// Bytes before the line.
     line_start: u64,
-    /// The line is longer than what is kept of one.
-    is_long: bool,
+    /// The place before the line, if it is longer than what is kept of one.
+    before_long: Option<Mark>,
 }
 
 impl<R> Tracked<R> {
     pub(crate) fn new(source: R) -> Tracked<R> {
         let head = Vec::with_capacity(COVERED);
-        Tracked { source, bytes: 0, head, tail: Vec::new(), line_start: 0, is_long: false }
+        Tracked { source, bytes: 0, head, tail: Vec::new(), line_start: 0, before_long: None }
     }
+}
+
+/// The mark before a line from `start` to `end`, all of which is in `tail`.
+fn before_line(start: u64, end: u64, head: &[u8], tail: &[u8]) -> Mark {
+    let line = usize::try_from(end - start).unwrap_or(usize::MAX);
+    Mark::of(start, head, &tail[..tail.len().saturating_sub(line)])
 }
 
 impl<R: BufRead + Send> Source for Tracked<R> {
@@ -92,7 +98,7 @@ impl<R: BufRead + Send> Source for Tracked<R> {
         if self.tail.len() > LINE_KEPT / 4 {
             self.tail.drain(..self.tail.len() - COVERED);
         }
-        (self.line_start, self.is_long) = (self.bytes, false);
+        (self.line_start, self.before_long) = (self.bytes, None);
     }
 
     fn mark(&self) -> Option<Mark> {
@@ -100,9 +106,8 @@ impl<R: BufRead + Send> Source for Tracked<R> {
     }
 
     fn mark_before_line(&self) -> Option<Mark> {
-        let line = usize::try_from(self.bytes - self.line_start).ok().filter(|_| !self.is_long)?;
-        let before = &self.tail[..self.tail.len().checked_sub(line)?];
-        Some(Mark::of(self.line_start, &self.head, before))
+        let Tracked { bytes, head, tail, line_start, before_long, .. } = self;
+        before_long.or_else(|| Some(before_line(*line_start, *bytes, head, tail)))
     }
 }
 
@@ -120,7 +125,7 @@ impl<R: BufRead> BufRead for Tracked<R> {
     }
 
     fn consume(&mut self, count: usize) {
-        let Tracked { source, bytes, head, tail, is_long, .. } = self;
+        let Tracked { source, bytes, head, tail, line_start, before_long } = self;
         // What is in the buffer is there at once.
         if let Ok(buffer) = source.fill_buf() {
             let read = &buffer[..count.min(buffer.len())];
@@ -128,8 +133,9 @@ impl<R: BufRead> BufRead for Tracked<R> {
             head.extend_from_slice(&read[..read.len().min(missing)]);
             tail.extend_from_slice(read);
             if tail.len() > LINE_KEPT {
+                let end = *bytes + count as u64;
+                before_long.get_or_insert_with(|| before_line(*line_start, end, head, tail));
                 tail.drain(..tail.len() - COVERED);
-                *is_long = true;
             }
         }
         source.consume(count);
@@ -189,12 +195,13 @@ mod tests {
     }
 
     #[test]
-    fn the_place_before_a_line_that_is_too_long_is_not_known() {
-        let mut text = vec![b'x'; LINE_KEPT + 10];
-        text.push(b'\n');
-        text.extend(b"short\n");
-        let marks = marks(&text, 4096);
-        assert_eq!(marks[0][0], None);
-        assert_eq!(marks[1][0], marks[0][1]);
+    fn the_place_before_a_long_line_is_known_as_well() {
+        let line = |byte: u8, count: usize| [vec![byte; count], vec![b'\n']].concat();
+        let text = [line(b'a', 700), line(b'b', 5 * LINE_KEPT), line(b'c', 9), line(b'd', 300_000)];
+        for piece in [1000, 9000, 1 << 20] {
+            let marks = marks(&text.concat(), piece);
+            let behind = marks.iter().map(|mark| mark[1]);
+            assert!(behind.take(3).eq(marks.iter().skip(1).map(|mark| mark[0])), "{piece}");
+        }
     }
 }
