@@ -64,7 +64,7 @@ fn ask(reader: &mut Reader, text: &str) {
                 text[..error.offset].chars().count() + 1,
                 "{error:?} in {text:?}"
             );
-            return check_lenient(reader, text, true);
+            return check_lenient(reader, text);
         }
         Err(error) => panic!("{error} in {text:?}"),
     };
@@ -88,7 +88,7 @@ fn ask(reader: &mut Reader, text: &str) {
     assert!(scores.is_sorted_by(|a, b| a >= b), "not the best first: {text:?}");
     drop(best);
     check_sorted(reader, text, counted);
-    check_lenient(reader, text, false);
+    check_lenient(reader, text);
 }
 
 /// All that are found are found in any order.
@@ -100,8 +100,9 @@ fn check_sorted(reader: &mut Reader, text: &str, counted: usize) {
     }
 }
 
-/// Every text is a query to who takes it leniently, by every evaluator; one that is refused gets a reason.
-fn check_lenient(reader: &mut Reader, text: &str, is_refused: bool) {
+/// Every text is a query to who takes it leniently, by every evaluator; each warning has
+/// a place in the text. A text that a strict parser refuses may have none: `what? - note: x` is prose.
+fn check_lenient(reader: &mut Reader, text: &str) {
     let hits = reader.search(Lenient(text), Search::newest(10_000)).expect("it never fails");
     let (found, warnings) = (hits.len(), hits.warnings().to_vec());
     drop(hits);
@@ -111,6 +112,5 @@ fn check_lenient(reader: &mut Reader, text: &str, is_refused: bool) {
         let hits = reader.search(Lenient(text), search).expect("it never fails");
         assert_eq!(hits.len(), found, "leniently {text:?}");
     }
-    assert!(!is_refused || !warnings.is_empty(), "nothing was wrong with {text:?}");
     assert!(warnings.iter().all(|warning| text.is_char_boundary(warning.offset)), "{text:?}");
 }

@@ -207,7 +207,8 @@ struct Escaped<'c>(&'c str, bool);
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Escaped(text, pattern) = *self;
-        if matches!(text, "AND" | "OR" | "NOT" | "IN" | "TO") {
+        // Behind a field's name, two slashes would make it the scheme of a URL.
+        if matches!(text, "AND" | "OR" | "NOT" | "IN" | "TO") || text.starts_with("//") {
             f.write_str("\\")?;
         }
         for c in text.chars() {

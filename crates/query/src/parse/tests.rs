@@ -433,6 +433,15 @@ proptest! {
         prop_assert_eq!(shown(&parsed), shown(&built), "{}", clause);
     }
 
+    /// Every value is read as it is written, whatever the language makes of its characters.
+    #[test]
+    fn values_are_read_as_they_are_written(value in "[-/:*?~^+\\\\\"ab ]{1,5}") {
+        let clause = Clause::value("by", &value);
+        let built = Query::in_schema(&clause, &schema()).unwrap();
+        let parsed = parser().parse(&clause.to_string()).unwrap();
+        prop_assert_eq!(shown(&parsed), shown(&built), "{}", clause);
+    }
+
     /// Every text is a query, or an error with a place in the text.
     #[test]
     fn no_text_is_too_strange(text in "(views|by|@at|text|x)?:?[a-c1-3 :><=\\[\\]{}\"*^~ITNO()\\\\]{0,16}") {
