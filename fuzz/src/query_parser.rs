@@ -2,6 +2,7 @@
 //! number of its hits, by every algorithm and in every order.
 
 use std::cell::RefCell;
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use spirit::lab::Algorithm;
@@ -64,7 +65,7 @@ fn ask(reader: &mut Reader, text: &str) {
                 text[..error.offset].chars().count() + 1,
                 "{error:?} in {text:?}"
             );
-            return check_lenient(reader, text);
+            return check_lenient(reader, text, true);
         }
         Err(error) => panic!("{error} in {text:?}"),
     };
@@ -88,7 +89,7 @@ fn ask(reader: &mut Reader, text: &str) {
     assert!(scores.is_sorted_by(|a, b| a >= b), "not the best first: {text:?}");
     drop(best);
     check_sorted(reader, text, counted);
-    check_lenient(reader, text);
+    check_lenient(reader, text, false);
 }
 
 /// All that are found are found in any order.
@@ -100,9 +101,9 @@ fn check_sorted(reader: &mut Reader, text: &str, counted: usize) {
     }
 }
 
-/// Every text is a query to who takes it leniently, by every evaluator; each warning has
-/// a place in the text. A text that a strict parser refuses may have none: `what? - note: x` is prose.
-fn check_lenient(reader: &mut Reader, text: &str) {
+/// Every text is a query to who takes it leniently, by every evaluator; one that is refused gets a reason, unless
+/// all that was wrong with it is prose.
+fn check_lenient(reader: &mut Reader, text: &str, is_refused: bool) {
     let hits = reader.search(Lenient(text), Search::newest(10_000)).expect("it never fails");
     let (found, warnings) = (hits.len(), hits.warnings().to_vec());
     drop(hits);
@@ -112,5 +113,40 @@ fn check_lenient(reader: &mut Reader, text: &str) {
         let hits = reader.search(Lenient(text), search).expect("it never fails");
         assert_eq!(hits.len(), found, "leniently {text:?}");
     }
+    if is_refused && warnings.is_empty() {
+        check_prose(reader, text);
+    }
     assert!(warnings.iter().all(|warning| text.is_char_boundary(warning.offset)), "{text:?}");
+}
+
+/// A strict parser takes the text once the marks are escaped over which it stumbles, and each of them is prose to a
+/// lenient one. Ends, since each round escapes a mark.
+fn check_prose(reader: &mut Reader, text: &str) {
+    let mut left = text.to_owned();
+    while let Err(SearchError::Parse(error)) = reader.count(left.as_str()) {
+        let Some(mark) = prose_mark(&left, error.offset) else {
+            panic!("nothing was wrong with {text:?}, but {error} in {left:?}")
+        };
+        let escaped: String = left[mark.clone()].chars().flat_map(|c| ['\\', c]).collect();
+        left.replace_range(mark, &escaped);
+    }
+}
+
+/// Returns the unescaped marks that make a strict parser stumble at `at`, but are prose: a sign or a colon without a
+/// word behind it, or question marks that end a word.
+fn prose_mark(text: &str, at: usize) -> Option<Range<usize>> {
+    let before = text[..at].trim_end();
+    if before.ends_with(['+', '-', '!', ':']) && !before[..before.len() - 1].ends_with('\\') {
+        return Some(before.len() - 1..before.len());
+    }
+    let ends_word = |c: char| c.is_whitespace() || "()\"".contains(c);
+    let word = &text[at..];
+    let word = &word[..word.find(ends_word).unwrap_or(word.len())];
+    // A boost stands behind the word that it boosts.
+    let is_boost = |boost: &str| boost.trim_start_matches('=').parse::<f32>().is_ok();
+    let word =
+        word.rsplit_once('^').filter(|(_, boost)| is_boost(boost)).map_or(word, |(word, _)| word);
+    let stem = word.trim_end_matches(['?', ':']);
+    let is_mark = stem.len() < word.len() && !stem.ends_with('\\');
+    is_mark.then_some(at + stem.len()..at + word.len())
 }
