@@ -17,21 +17,39 @@ type Had<T> = Vec<Vec<T>>;
 /// What is asked, and of which words the documents must have one.
 const QUERIES: [(&str, &[&str]); 3] = [("*", &[]), ("w0", &["w0"]), ("w1 w2", &["w1", "w2"])];
 
-/// The values of a field of numbers.
-fn numbers(schema: &Schema, documents: &[&oracle::Document], name: &str) -> Had<f64> {
+/// The values of a field of numbers, each as `of` its kind and bits.
+fn each_number<T>(
+    schema: &Schema,
+    documents: &[&oracle::Document],
+    name: &str,
+    of: impl Fn(ValueKind, u64) -> T,
+) -> Had<T> {
     let field = schema.by_name(name).unwrap().id;
-    let number = |kind: ValueKind, bytes: Vec<u8>| {
-        let bits = u64::from_le_bytes(bytes.try_into().unwrap());
-        match kind {
-            ValueKind::Float => f64::from_bits(bits),
-            _ => bits.cast_signed() as f64,
-        }
-    };
     let of_document = |document: &&oracle::Document| {
         let own = values(schema, document).into_iter().filter(|(of, ..)| *of == field);
-        own.map(|(_, kind, bytes)| number(kind, bytes)).collect()
+        own.map(|(_, kind, bytes)| of(kind, u64::from_le_bytes(bytes.try_into().unwrap())))
+            .collect()
     };
     documents.iter().map(of_document).collect()
+}
+
+fn number(kind: ValueKind, bits: u64) -> f64 {
+    match kind {
+        ValueKind::Float => f64::from_bits(bits),
+        _ => bits.cast_signed() as f64,
+    }
+}
+
+/// The largest whole number that is not above the shortest decimal of a number. None if 128 bits do
+/// not hold it.
+fn floor(kind: ValueKind, bits: u64) -> Option<i128> {
+    if kind != ValueKind::Float {
+        return Some(bits.cast_signed().into());
+    }
+    let decimal = f64::from_bits(bits).to_string();
+    let (whole, fraction) = decimal.split_once('.').unwrap_or((&decimal, ""));
+    let is_lower = decimal.starts_with('-') && !fraction.is_empty();
+    Some(whole.parse::<i128>().ok()? - i128::from(is_lower))
 }
 
 /// The terms of a field of keywords or booleans.
@@ -77,15 +95,13 @@ fn check_stats(found: Option<Summary>, had: &Had<f64>) {
     assert!(is_same || !size.is_finite() || (found.sum - sum).abs() <= 1e-9 * size);
 }
 
-fn check_histogram(found: &[(f64, u64)], interval: f64, had: &Had<f64>) {
-    let has_bucket = |quotient: &f64| quotient.abs() < 2f64.powi(63);
-    let buckets = |values: &Vec<f64>| -> Vec<i64> {
-        let quotients = values.iter().map(|n| (n / interval).floor());
-        quotients.filter(has_bucket).map(|quotient| quotient as i64).collect()
-    };
-    let expected = counted(&had.iter().map(buckets).collect::<Vec<_>>());
+fn check_histogram(found: &[(f64, u64)], interval: i128, had: &Had<Option<i128>>) {
+    let bucket = |floor: &Option<i128>| i64::try_from((*floor)?.div_euclid(interval)).ok();
+    let buckets = |floors: &Vec<_>| floors.iter().filter_map(bucket).collect();
+    let expected = counted(&had.iter().map(buckets).collect::<Vec<Vec<i64>>>());
+    let start = |bucket: i64| (i128::from(bucket) * interval) as f64;
     let expected: Vec<_> =
-        expected.into_iter().map(|(bucket, count)| (bucket as f64 * interval, count)).collect();
+        expected.into_iter().map(|(bucket, count)| (start(bucket), count)).collect();
     assert_eq!(found, expected);
 }
 
@@ -136,7 +152,8 @@ pub(crate) fn check_facets(index: &Index, newest_first: &[&oracle::Document]) {
                     assert_eq!(*count, counted(&had).len() as u64);
                 }
                 FieldKind::Integer | FieldKind::Float | FieldKind::Time(_) => {
-                    let had = numbers(&schema, &documents, &name);
+                    let had = each_number(&schema, &documents, &name, number);
+                    let floors = each_number(&schema, &documents, &name, floor);
                     let found = ask(&[
                         Facet::Stats { field: name.clone() },
                         Facet::Histogram { field: name.clone(), interval: 1e6 },
@@ -151,12 +168,12 @@ pub(crate) fn check_facets(index: &Index, newest_first: &[&oracle::Document]) {
                         panic!("{found:?}")
                     };
                     check_stats(*stats, &had);
-                    check_histogram(buckets, 1e6, &had);
+                    check_histogram(buckets, 1_000_000, &floors);
                     check_percentiles(at, &had);
                 }
             }
             if let FieldKind::Time(_) = field.kind {
-                let had = numbers(&schema, &documents, &field.name);
+                let had = each_number(&schema, &documents, &field.name, number);
                 let dates = |interval| Facet::Dates { field: field.name.clone(), interval };
                 let found = ask(&[
                     dates(DateInterval::Milliseconds(90_000_000)),
