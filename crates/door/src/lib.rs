@@ -11,6 +11,7 @@
 //! | [`publish`](Door::publish) | 8 bytes that make data reachable, which is durable already |
 //! | [`write_back`](Door::write_back) | starts to write these lines back |
 //! | [`fence`](Door::fence) | waits until this thread's write-backs are durable, or [syncs](Barrier::Sync) |
+//! | [`sync_file`](Door::sync_file) | waits until all stores of all threads are durable |
 //!
 //! Only one aligned 8-byte word is atomic. The order in which stores become durable before the
 //! fence is not defined, not even within a line (model T of the [simulator](sim)).
@@ -260,6 +261,19 @@ impl Door {
         }
         let synced = region.sync(at, bytes);
         synced.map_err(|reason| self.fail(reason.to_string())).is_ok()
+    }
+
+    /// Syncs the whole file by `sync`: all stores of all threads and of earlier processes are
+    /// durable then. An error has the effect of a failed sync.
+    pub fn sync_file<E: fmt::Display>(
+        &self,
+        site: Site,
+        sync: impl FnOnce() -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.count(site, 0);
+        let mut synced = Ok(());
+        self.seen(site, || synced = sync(), || Action::Sync);
+        synced.inspect_err(|reason| self.fail(reason.to_string()))
     }
 
     /// Records that the disk failed in another call, such as reserving blocks. It has the effect of

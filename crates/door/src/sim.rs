@@ -3,8 +3,8 @@
 //!
 //! A [`Simulator`] repeats the events, one by one. Between two events it knows which stores are
 //! *pending*: done, but possibly not durable. A store is durable once its line was written back
-//! after it, and the thread that wrote it back has fenced after that. Each pending store may have
-//! arrived or not. The fault model orders them:
+//! after it, and the thread that wrote it back has fenced after that, or once the whole file was
+//! synced. Each pending store may have arrived or not. The fault model orders them:
 //!
 //! | [`Model`] | end of the run | pending stores arrive |
 //! |---|---|---|

@@ -33,6 +33,10 @@ sites! {
     RootWriteBack = "root.write-back",
     /// The root is durable: the index may rely on it.
     RootFence = "root.fence",
+    /// All that a start found is durable: it may rely on it.
+    OpenSync = "root.open-sync",
+    /// All that was stored is durable before the root says closed, and the root after it.
+    CloseSync = "root.close-sync",
     /// A slot of the list of fields.
     Fields = "fields",
     /// The lines of the list's slot.

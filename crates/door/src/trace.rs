@@ -33,6 +33,8 @@ pub enum Action {
     },
     /// The thread waited for its write-backs.
     Fence,
+    /// The whole file was synced: all stores of all threads are durable.
+    Sync,
     /// The test noted a number, after everything before: an acknowledgement, for instance.
     Note(u64),
 }

@@ -10,7 +10,7 @@ use super::random::Random;
 /// The most events at which a site is cut, so that frequent sites do not take all the time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quota {
-    /// The most events that order others: fences, publications, notes.
+    /// The most events that order others: fences, syncs, publications, notes.
     pub orders: usize,
     /// The most other events.
     pub others: usize,
@@ -22,7 +22,7 @@ impl Quota {
 }
 
 /// Returns positions of a simulator in ascending order: after each event that the quota allows,
-/// before it too if it is a fence, and the end. The events of a site are spread about evenly over
+/// before it too if it is a fence or a sync, and the end. The events of a site are spread about evenly over
 /// the run; the seed selects them.
 pub fn cuts(events: &[Event], quota: Quota, seed: u64) -> Vec<usize> {
     let mut random = Random::new(seed);
@@ -31,7 +31,7 @@ pub fn cuts(events: &[Event], quota: Quota, seed: u64) -> Vec<usize> {
         let most = if *orders { quota.orders } else { quota.others };
         for event in spread(of_site, most, &mut random) {
             positions.insert(event + 1);
-            if events[event].action == Action::Fence {
+            if matches!(events[event].action, Action::Fence | Action::Sync) {
                 positions.insert(event);
             }
         }

@@ -91,6 +91,11 @@ impl PendingStores {
         !sent.is_empty()
     }
 
+    /// Makes all stores of all threads durable.
+    pub(super) fn sync(&mut self) {
+        self.lines.clear();
+    }
+
     /// Returns a word, as space and index, that `thread` has pending and that is not `published`.
     pub(super) fn uncovered(&self, thread: u8, published: (u8, usize)) -> Option<(u8, usize)> {
         let stores = self.lines.values().flatten().filter(|store| store.thread == thread);

@@ -27,8 +27,8 @@ pub struct Simulator<'e> {
 }
 
 impl<'e> Simulator<'e> {
-    /// Returns a run of `events` that found `initial` on the medium, all of it durable. Write-backs
-    /// and fences of the site `dropped` have no effect, as if the program lacked them.
+    /// Returns a run of `events` that found `initial` on the medium, all of it durable. Write-backs,
+    /// fences and syncs of the site `dropped` have no effect, as if the program lacked them.
     pub fn new(initial: Image, events: &'e [Event], dropped: Option<Site>) -> Simulator<'e> {
         let pending = PendingStores::default();
         Simulator { events, position: 0, dropped, image: initial, pending, findings: Vec::new() }
@@ -66,7 +66,7 @@ impl<'e> Simulator<'e> {
         let dropped = event.site.is_some() && event.site == self.dropped;
         match &event.action {
             Action::Store { .. } | Action::Publish { .. } if dropped => {
-                panic!("{:?} stores: only write-backs and fences can be dropped", event.site)
+                panic!("{:?} stores: only write-backs, fences and syncs can be dropped", event.site)
             }
             Action::Store { at, words } => self.store(event, *at, words),
             Action::Publish { at, word } => {
@@ -74,7 +74,7 @@ impl<'e> Simulator<'e> {
                 self.store(event, *at, &[*word]);
                 return lint;
             }
-            Action::WriteBack { .. } | Action::Fence if dropped => {}
+            Action::WriteBack { .. } | Action::Fence | Action::Sync if dropped => {}
             Action::WriteBack { at, bytes } => {
                 let dirty = self.pending.write_back(event.thread, event.space, *at..*at + *bytes);
                 return (!dirty).then_some(Lint::CleanWriteBack);
@@ -83,6 +83,7 @@ impl<'e> Simulator<'e> {
                 let waited = self.pending.fence(event.thread);
                 return (!waited).then_some(Lint::IdleFence);
             }
+            Action::Sync => self.pending.sync(),
             Action::Note(_) => {}
         }
         None

@@ -3,7 +3,7 @@
 use spirit_door::sim::{Quota, cuts};
 use spirit_door::trace::Event;
 
-use crate::runs::{fence, note, publish, store, write_back};
+use crate::runs::{fence, note, publish, store, sync, write_back};
 
 #[test]
 fn orders_are_cut_and_fences_on_both_sides() {
@@ -20,6 +20,12 @@ fn orders_are_cut_and_fences_on_both_sides() {
     assert_eq!(cuts(&run, orders, 0), [2, 3, 4, 6, 8]);
     assert_eq!(cuts(&run, Quota::ALL, 0), [1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(cuts(&[], Quota::ALL, 0), [0]);
+}
+
+#[test]
+fn syncs_are_cut_on_both_sides() {
+    let run = [store(0, 0, &[1]), store(0, 8, &[2]), sync(), store(0, 0, &[3])];
+    assert_eq!(cuts(&run, Quota { orders: 9, others: 0 }, 0), [2, 3, 4]);
 }
 
 #[test]

@@ -31,7 +31,8 @@ fn stores(events: &[Event]) -> Vec<(usize, u8, u64, u64)> {
     stores
 }
 
-/// Stores to a line before this event are durable: the last write-back of the line that its thread has fenced.
+/// Stores to a line before this event are durable: the last write-back of the line that its thread has fenced, or the last
+/// sync of all lines.
 fn durable_before(events: &[Event], space: u8, line: u64) -> usize {
     let fenced = |sent: usize| {
         let later = &events[sent + 1..];
@@ -45,7 +46,9 @@ fn durable_before(events: &[Event], space: u8, line: u64) -> usize {
         }
         _ => false,
     };
-    (0..events.len()).rev().find(|at| sends(&events[*at]) && fenced(*at)).unwrap_or(0)
+    let is_durable =
+        |at: usize| events[at].action == Action::Sync || sends(&events[at]) && fenced(at);
+    (0..events.len()).rev().find(|at| is_durable(*at)).unwrap_or(0)
 }
 
 /// Every image: for each line (X) or word (T) independently, a prefix of its stores that has at least the durable ones.
@@ -82,6 +85,7 @@ fn event() -> impl Strategy<Value = Event> {
         1 => (0..WORDS, 0..3u64).prop_map(|(word, value)| Action::Publish { at: word * 8, word: value }),
         2 => (0..WORDS * 8, 0..80u64).prop_map(|(at, bytes)| Action::WriteBack { at, bytes }),
         2 => Just(Action::Fence),
+        1 => Just(Action::Sync),
     ];
     (0..SPACES, 0..2u8, action).prop_map(|(space, thread, action)| Event {
         space,

@@ -27,6 +27,10 @@ pub(crate) fn fence(thread: u8) -> Event {
     event(thread, Some(Site::LogFence), Action::Fence)
 }
 
+pub(crate) fn sync() -> Event {
+    event(0, Some(Site::OpenSync), Action::Sync)
+}
+
 pub(crate) fn note(note: u64) -> Event {
     event(0, None, Action::Note(note))
 }

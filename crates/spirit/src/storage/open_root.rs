@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use spirit_door::{Door, Gate};
+use spirit_door::{Barrier, Door, Gate, Site};
 use spirit_index::form::root;
 use spirit_index::form::root::Root;
 use spirit_mem::{HeapFile, HeapFileError, Region};
@@ -133,6 +133,22 @@ impl OpenRoot {
         state.said || !state.is_closed
     }
 
+    /// Makes all that was found durable, before the start relies on it.
+    ///
+    /// A killed process leaves stores that it had not fenced: in the page cache, or in caches of the
+    /// processor. The start reads them like any others. It would repeat none of them, and a power
+    /// cut after it would lose them alone, and keep what was built on them.
+    pub(crate) fn sync_found(&self) -> Result<(), HeapFileError> {
+        if self.state().found.is_none() {
+            return Ok(());
+        }
+        self.door.sync_file(Site::OpenSync, || match self.door.barrier() {
+            // Whatever the index must survive, these caches survive too.
+            Barrier::Order => Ok(()),
+            Barrier::WriteBack | Barrier::Sync => self.file.sync_all(),
+        })
+    }
+
     /// Writes to the root that the index is open, and where.
     pub(crate) fn say_open(&self) -> Result<(), HeapFileError> {
         self.write_open(&mut self.state())
@@ -165,14 +181,18 @@ impl OpenRoot {
             return Ok(());
         }
         self.check_synced()?;
-        self.file.sync_all()?;
+        self.sync_all()?;
         state.root.generation += u64::from(state.said);
         state.root.state = CLOSED;
         self.tell_time(&mut state.root);
         root::write(&self.region, &self.door, &state.root);
         (state.said, state.is_closed, state.found) = (false, true, None);
         self.check_synced()?;
-        self.file.sync_all()
+        self.sync_all()
+    }
+
+    fn sync_all(&self) -> Result<(), HeapFileError> {
+        self.door.sync_file(Site::CloseSync, || self.file.sync_all())
     }
 }
 

@@ -173,6 +173,7 @@ impl Store {
             options.retain.map(|_| Arc::new(Clock::since(reading(&root), options.clock.as_ref())));
         let root = OpenRoot::new(file.clone(), region, door, root, found, clock);
         let root = Arc::new(root);
+        root.sync_found().map_err(OpenError::from)?;
         let door = self::door(barrier, ROOT_SPACE, &failure, trace.as_ref()).behind(root.clone());
         let fields = Fields::open(trust::root_region(&file)?, door, root.clone(), options)?;
         let fields = Arc::new(fields);

@@ -4,7 +4,7 @@ use spirit_door::Site;
 use spirit_door::sim::{Image, Model as Fault, Quota, Simulator, cuts};
 
 use crate::failure::Failure;
-use crate::patient::{Expected, Patient};
+use crate::patient::{Expected, Kill, Patient};
 use crate::run::Run;
 use crate::tally::Tally;
 
@@ -24,6 +24,8 @@ pub(crate) struct Effort {
     pub(crate) continued: u64,
     /// The recovery of one image in this many is cut itself; 0: of none.
     pub(crate) nested: u64,
+    /// At one cut in this many the process is killed instead, and the power is cut after another one has started; 0: at none.
+    pub(crate) killed: u64,
 }
 
 /// Looks at a run; the first image that is wrong ends it. Write-backs or fences of `dropped` have no effect.
@@ -61,9 +63,28 @@ impl Explorer<'_> {
             for fault in Fault::ALL {
                 self.images(&mut simulator, fault, &expected, tally)?;
             }
+            let is_due = |every: u64| every > 0 && tally.cuts % every == self.seed % every;
+            if is_due(self.effort.killed) {
+                self.after_kill(&simulator, &expected, dropped, tally)?;
+            }
             tally.count_cut(run, position);
         }
         Ok(())
+    }
+
+    /// The process is killed here, another one starts and goes on, and then the power is cut.
+    fn after_kill(
+        &mut self,
+        simulator: &Simulator<'_>,
+        expected: &Expected,
+        dropped: Option<Site>,
+        tally: &mut Tally,
+    ) -> Result<(), Failure> {
+        let position = simulator.position();
+        let before = &self.run.events[..position];
+        let kill = Kill { before, image: simulator.volatile(), expected, dropped };
+        let failed = |why| Failure { position, fault: Fault::K, image: 0, why };
+        self.patient.cut_after_kill(&kill, self.seed + tally.cuts, tally).map_err(failed)
     }
 
     /// What is wrong, and whether it is so each time: what is not hangs on when threads ran.

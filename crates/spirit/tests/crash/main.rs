@@ -70,6 +70,7 @@ fn what_was_acknowledged_is_there_after_every_cut() {
         all: 0,
         continued: 32,
         nested: 4096,
+        killed: 64,
     };
     let look = |seed: u64| {
         let (setup, history) = scenario::numbered(seed);
@@ -98,7 +99,7 @@ fn what_was_acknowledged_is_there_after_every_cut() {
 #[test]
 fn every_short_history_is_safe_at_every_cut() {
     let (images, all) = ([64, 24, 24], size_of_run("SPIRIT_STATES", 128) as usize);
-    let effort = Effort { quota: Quota::ALL, images, all, continued: 64, nested: 0 };
+    let effort = Effort { quota: Quota::ALL, images, all, continued: 64, nested: 0, killed: 16 };
     let histories = scenario::all(3);
     let look = |number: usize| {
         explored(&Run::new(scenario::plain(), &histories[number]), effort, number as u64)

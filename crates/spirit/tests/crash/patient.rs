@@ -8,6 +8,7 @@ use spirit::Index;
 use spirit::lab::Trace;
 use spirit_door::Site;
 use spirit_door::sim::{Image, Model as Fault, Quota, Simulator, cuts};
+use spirit_door::trace::Event;
 
 use crate::heap::Heap;
 use crate::judge::Questions;
@@ -47,6 +48,23 @@ impl Expected {
         Expected { models: self.models.clone(), floors: self.floors.iter().map(drop).collect() }
     }
 }
+
+/// A process that is killed.
+pub(crate) struct Kill<'k> {
+    /// What it did.
+    pub(crate) before: &'k [Event],
+    /// What it leaves in the caches.
+    pub(crate) image: &'k Image,
+    pub(crate) expected: &'k Expected,
+    /// Write-backs, fences or syncs of this site have no effect.
+    pub(crate) dropped: Option<Site>,
+}
+
+/// Images of a cut after a kill and a start, in the models X and T.
+const KILLED: usize = 6;
+
+/// Threads of a start are numbered from here on, above those of the process that was killed.
+const STARTED: u8 = 128;
 
 /// Cuts of a recovery, of each site.
 const NESTED: Quota = Quota { orders: 2, others: 1 };
@@ -177,6 +195,77 @@ impl<'r> Patient<'r> {
             }
         }
         Ok(())
+    }
+
+    /// The process is killed, another one starts and adds a document, and while it does the power is cut: all that the first
+    /// one acknowledged is there, and what the second one did.
+    pub(crate) fn cut_after_kill(
+        &mut self,
+        kill: &Kill<'_>,
+        seed: u64,
+        tally: &mut Tally,
+    ) -> Result<(), String> {
+        let found = self.look(kill.image, kill.expected)?;
+        if found.is_empty() {
+            return Ok(());
+        }
+        self.heap.put(kill.image);
+        let operation = Operation::Put("k0".into(), "w2 afterwards".into());
+        let events = self.started(&operation)?;
+        let with = |model: &Model| {
+            let mut model = model.clone();
+            model.apply(&operation, operation.parts());
+            model
+        };
+        let acknowledged: Vec<Model> = found.iter().map(with).collect();
+        let begun = [&found[..], &acknowledged].concat();
+        let all = [kill.before, &events].concat();
+        let mut simulator = Simulator::new(self.run.initial.clone(), &all, kill.dropped);
+        for position in cuts(&events, NESTED, seed) {
+            simulator.advance_to(kill.before.len() + position);
+            let events = &events[..position];
+            let has = |site| events.iter().any(|event| event.site == site);
+            let mut expected = if has(None) {
+                Expected::exactly(&acknowledged)
+            } else if has(Some(Site::OpenSync)) {
+                Expected::exactly(&begun)
+            } else {
+                // Nobody has seen yet what was not acknowledged.
+                kill.expected.clone()
+            };
+            if has(Some(Site::Retire)) {
+                expected = expected.with_drops();
+            }
+            tally.killed[0] += 1;
+            for fault in [Fault::X, Fault::T] {
+                let mut images = simulator.images(fault, KILLED, seed);
+                while let Some(image) = images.next_image() {
+                    let place = |why| {
+                        format!(
+                            "killed; event {position} of the next start, model {fault:?}: {why}"
+                        )
+                    };
+                    self.look(image, &expected).map_err(place)?;
+                    tally.killed[1] += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What the doors see of a start that does one operation.
+    fn started(&self, operation: &Operation) -> Result<Vec<Event>, String> {
+        let trace = Arc::new(Trace::default());
+        let events = caught(|| {
+            let index = self.open(Some(&trace))?;
+            operation.call(&index).map_err(|e| format!("after a kill {operation:?}: {e}"))?;
+            trace.note(0);
+            index.settle();
+            drop(index);
+            Ok(trace.take())
+        })?;
+        let of_start = |event: Event| Event { thread: STARTED + event.thread, ..event };
+        Ok(events.into_iter().map(of_start).collect())
     }
 
     /// `spirit check` finds nothing wrong before anybody has mended it, but for a root or a list of fields that

@@ -18,6 +18,9 @@ const GROW: &str = "The count says that a larger array of buckets is in use, som
 const UNLINK: &str = "A record leaves the front of a chain, a merge writes a term of another bucket over it, and the word that \
      led to it is not durable: what was behind it in the chain is lost.";
 
+/// One cut in this many is a kill, without the sync of the start behind it.
+const KILLED: u64 = 4;
+
 /// Runs that are looked at without each barrier.
 const RUNS: usize = 16;
 
@@ -36,9 +39,13 @@ fn every_barrier_is_needed() {
         all: 0,
         continued: 0,
         nested: 0,
+        killed: 0,
     };
     let found = workers::each(barriers.len(), |number| {
         let site = barriers[number];
+        // Only who starts after a kill needs it.
+        let killed = if site == Site::OpenSync { KILLED } else { 0 };
+        let effort = Effort { killed, ..effort };
         // One that does not pass it is what it was without it.
         let runs = runs.iter().zip(&of_runs).filter(|(_, passed)| passed.contains(&site));
         without(runs.map(|(run, _)| run), site, effort)
@@ -57,10 +64,12 @@ fn every_barrier_is_needed() {
     assert_eq!(green, [], "barriers without which no image is wrong");
 }
 
-/// The write-backs and fences that a run passes.
+/// The write-backs, fences and syncs that a run passes, and the sync of the start after it was killed.
 fn passed(run: &Run) -> BTreeSet<Site> {
-    let orders = |action: &Action| matches!(action, Action::WriteBack { .. } | Action::Fence);
-    run.events.iter().filter(|event| orders(&event.action)).filter_map(|event| event.site).collect()
+    let orders =
+        |action: &Action| matches!(action, Action::WriteBack { .. } | Action::Fence | Action::Sync);
+    let ordering = run.events.iter().filter(|event| orders(&event.action));
+    ordering.filter_map(|event| event.site).chain([Site::OpenSync]).collect()
 }
 
 /// The first image that is wrong without `site`: how many were looked at, and what is wrong.

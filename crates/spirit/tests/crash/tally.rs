@@ -40,6 +40,8 @@ pub(crate) struct Tally {
     pub(crate) continued: u64,
     /// Cuts inside a recovery, and images of them.
     pub(crate) nested: [u64; 2],
+    /// Cuts after the process was killed and another one has started, and images of them.
+    pub(crate) killed: [u64; 2],
 }
 
 impl Tally {
@@ -59,6 +61,7 @@ impl Tally {
         add(&mut self.exhaustive, &other.exhaustive);
         add(&mut self.features, &other.features);
         add(&mut self.nested, &other.nested);
+        add(&mut self.killed, &other.killed);
     }
 
     pub(crate) fn all_images(&self) -> u64 {
@@ -74,6 +77,11 @@ impl fmt::Display for Tally {
         writeln!(f, "cuts of which all images were seen: K, X, T {:?}", self.exhaustive)?;
         writeln!(f, "images with operations afterwards: {}", self.continued)?;
         writeln!(f, "cuts in recoveries: {}, images {}", self.nested[0], self.nested[1])?;
+        writeln!(
+            f,
+            "cuts after a kill and a start: {}, images {}",
+            self.killed[0], self.killed[1]
+        )?;
         for (count, (name, _)) in self.features.iter().zip(FEATURES) {
             writeln!(f, "cuts with {name}: {count}")?;
         }
