@@ -118,6 +118,11 @@ pub(crate) struct IngestArgs {
     /// bytes: rename it, copy and empty it, compress the copy. Needs mode crash
     #[arg(long, conflicts_with = "ack", requires = "directory")]
     pub(crate) resume: bool,
+    /// Go on reading the files as they grow, until interrupted. A file that is renamed is read to its
+    /// end, and then the new one of its name; one that is emptied from its beginning. With --resume
+    /// the next run goes on where this one ended
+    #[arg(long, conflicts_with = "queries")]
+    pub(crate) follow: bool,
     /// Keep refused records in FILE as they are, to be mended and read again. FILE.reasons says why
     /// each was refused
     #[arg(long, value_name = "FILE")]
@@ -145,6 +150,7 @@ Examples:
   spirit ingest -d log --record-start '^\\d{4}-' /var/log/app
   spirit ingest -d shop --delimiter ';' --text-field name items.csv.gz
   spirit ingest -d news --resume day1.jsonl day2.jsonl
+  spirit ingest -d log --resume --follow /var/log/app.log
   spirit ingest -d news --dram 4GiB --nvm 64GiB --analyzer english posts.tsv
 
 A configuration file:

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -107,9 +108,9 @@ impl Rules {
 
 /// Makes documents of the records of one source.
 #[derive(Debug)]
-pub(crate) struct Parser<'r> {
+pub(crate) struct Parser {
     format: Format,
-    rules: &'r Rules,
+    rules: Arc<Rules>,
     columns: Vec<Column>,
 }
 
@@ -123,13 +124,13 @@ struct Column {
     is_words: AtomicBool,
 }
 
-impl<'r> Parser<'r> {
+impl Parser {
     /// For records of this format; `names` is the row with the names of columns.
     pub(crate) fn new(
         format: Format,
         names: &[u8],
-        rules: &'r Rules,
-    ) -> Result<Parser<'r>, Malformed> {
+        rules: Arc<Rules>,
+    ) -> Result<Parser, Malformed> {
         let mut columns = Vec::new();
         if format == Format::Csv {
             for name in values(names, rules.delimiter).ok_or(Malformed::Quote)? {
@@ -189,7 +190,7 @@ impl<'r> Parser<'r> {
 
     fn logfmt(&self, line: &str) -> Result<Object<'static>, Malformed> {
         let mut object = Object::of_columns();
-        let rules = self.rules;
+        let rules = &*self.rules;
         let pairs = logfmt::pairs(line, |name, value| {
             let given = match value {
                 None => Given::Boolean(true),

@@ -6,6 +6,7 @@
 mod csv;
 mod decode;
 mod folder;
+mod followed;
 mod head;
 mod json;
 mod records;
@@ -21,6 +22,7 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use csv::values;
 pub(crate) use folder::{Passed, files_below};
+pub(crate) use followed::Followed;
 pub(crate) use records::{Cutting, Records};
 pub(crate) use step::{Line, Step};
 pub(crate) use tracked::Mark;
@@ -171,8 +173,12 @@ fn unmarked(mut line: &[u8]) -> &[u8] {
 
 /// Opens `path` as UTF-8. Pipes end when the process is asked to end, which may be within a line.
 fn text(interrupt: &Interrupt, path: &Path) -> io::Result<Bytes> {
-    let unpacked = Unpacked::new(source(interrupt, path)?);
-    Ok(Box::new(Decoded::new(Box::new(unpacked))))
+    Ok(unpacked(source(interrupt, path)?))
+}
+
+/// The source as UTF-8.
+fn unpacked(source: Bytes) -> Bytes {
+    Box::new(Decoded::new(Box::new(Unpacked::new(source))))
 }
 
 fn buffered(source: impl Read + Send + 'static) -> Box<dyn Source> {

@@ -1,9 +1,12 @@
 //! Files go into an index: a chunk of records at a time, each bad one reported with its place, the rest taken.
 
+mod following;
+mod open_source;
 mod resuming;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use spirit::schema::FieldError;
 use spirit::{Index, WriteError};
@@ -22,6 +25,7 @@ use crate::refusals::{Refusals, kind_of};
 use crate::rejects::Rejects;
 use crate::resume::{Place, Track, Unfinished};
 use crate::totals::Totals;
+use open_source::{OpenSource, Reached};
 
 /// Documents given to the index at once: enough that their cache misses overlap.
 const CHUNK_DOCUMENTS: usize = 1000;
@@ -130,45 +134,64 @@ impl<'a> Loader<'a> {
     /// Adds the documents of a file behind a place in it. False, and nothing is added, if the file has
     /// other records before it.
     fn file(&mut self, path: &Path, from: Place) -> Result<bool, Failure> {
-        let failed = |error| Failure::file(path, &error);
-        let Reading { cutting, texts, .. } = &self.reading;
-        let rules = Rules::new(texts, cutting.delimiter, &self.index.schema());
-        let mut records = Records::open(&self.interrupt, path, cutting).map_err(failed)?;
-        let (mut parser, mut last, mut unfinished) = (None, 0, from.unfinished);
+        let records = Records::open(&self.interrupt, path, &self.reading.cutting);
+        let records = records.map_err(|error| Failure::file(path, &error))?;
+        let mut source = OpenSource::new(path, records, self.rules(), from);
         loop {
-            let is_here = last >= from.marked;
+            match self.read(&mut source)? {
+                Reached::End => return self.interrupt.check().map(|()| true),
+                Reached::Other => return Ok(false),
+                Reached::Pause | Reached::Full => {}
+            }
+        }
+    }
+
+    fn rules(&self) -> Arc<Rules> {
+        let Reading { cutting, texts, .. } = &self.reading;
+        Arc::new(Rules::new(texts, cutting.delimiter, &self.index.schema()))
+    }
+
+    /// Adds documents of a source until a chunk is full, or nothing more is there.
+    fn read(&mut self, source: &mut OpenSource) -> Result<Reached, Failure> {
+        let OpenSource { path, records, rules, parser, from, last, unfinished } = source;
+        let failed = |error| Failure::file(path, &error);
+        loop {
+            let is_here = *last >= from.marked;
             let (number, record) = match records.step() {
                 Ok(Step::Record(number, record)) => (number, record),
                 Ok(Step::Unfinished(number, record, before)) => {
                     if !is_here || number <= from.lines {
-                        return Ok(false);
+                        return Ok(Reached::Other);
                     }
                     let record = record.bytes().to_vec();
-                    self.mark(last, before);
+                    self.mark(*last, before);
                     self.commit(path)?;
-                    if let Some(parser) = &parser {
-                        self.unfinished(parser, path, number, &record, unfinished)?;
+                    if let Some(parser) = parser {
+                        self.unfinished(parser, path, number, &record, *unfinished)?;
                     }
                     break;
                 }
                 Ok(Step::Begin(format, names)) => {
-                    let made = Parser::new(format, names, &rules);
+                    let made = Parser::new(format, names, rules.clone());
                     let invalid = |reason| Failure::Work(format!("{}: {reason}", path.display()));
-                    parser = Some(made.map_err(invalid)?);
+                    *parser = Some(made.map_err(invalid)?);
                     self.check_resumable(path, format)?;
                     self.rejects.iter_mut().for_each(|rejects| rejects.begin(names));
                     continue;
                 }
                 Ok(Step::Pause) => {
+                    if is_here {
+                        self.mark(*last, records.mark_at_pause());
+                    }
                     // Add what was read before waiting for more.
                     self.commit(path)?;
-                    continue;
+                    return Ok(if is_here { Reached::Pause } else { Reached::Other });
                 }
                 Ok(Step::End) => {
                     if !is_here {
-                        return Ok(false);
+                        return Ok(Reached::Other);
                     }
-                    self.mark(last, records.mark());
+                    self.mark(*last, records.mark());
                     break;
                 }
                 Err(error) => {
@@ -184,12 +207,12 @@ impl<'a> Loader<'a> {
             if !is_here {
                 let is_marked = number == from.marked;
                 if number > from.marked || is_marked && records.mark() != Some(from.mark) {
-                    return Ok(false);
+                    return Ok(Reached::Other);
                 }
-                last = number;
+                *last = number;
                 continue;
             }
-            last = number;
+            *last = number;
             let Some(parser) = parser.as_ref().filter(|_| number > from.lines) else { continue };
             let before = unfinished.take();
             if before.is_some_and(|line| line.bytes == record.bytes().len() as u64) {
@@ -200,19 +223,20 @@ impl<'a> Loader<'a> {
             if self.chunk_is_full() {
                 self.mark(number, records.mark());
                 self.commit(path)?;
+                return Ok(Reached::Full);
             }
         }
         self.commit(path)?;
-        if last >= from.marked {
-            self.keep_place(path, last.max(from.lines))?;
+        if *last >= from.marked {
+            self.keep_place(path, (*last).max(from.lines))?;
         }
-        self.interrupt.check().map(|()| true)
+        Ok(Reached::End)
     }
 
     /// Takes a record. It replaces the document of the line that was unfinished before.
     fn record(
         &mut self,
-        parser: &Parser<'_>,
+        parser: &Parser,
         path: &Path,
         number: u64,
         record: &Line<'_>,

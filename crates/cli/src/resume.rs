@@ -126,15 +126,21 @@ pub(crate) struct Track {
     places: Places,
     /// The files that are read.
     given: Vec<FileId>,
-    /// Where the current file is.
+    current: Current,
+}
+
+/// The file that is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Current {
+    /// Where it is.
     place: Place,
-    /// The file whose place this one took over.
+    /// The file whose place this one takes over.
     instead: Option<FileId>,
 }
 
 impl Track {
     pub(crate) fn new(places: Places, given: Vec<FileId>) -> Track {
-        Track { places, given, place: Place::default(), instead: None }
+        Track { places, given, current: Current::default() }
     }
 
     /// The places that a file may have been read to, the likeliest first.
@@ -144,34 +150,45 @@ impl Track {
 
     /// Begins to read a file at `from`, where it may have been another.
     pub(crate) fn begin(&mut self, file: FileId, from: Place) {
-        self.instead = Some(from.file).filter(|old| *old != file);
-        self.place = Place { file, ..from };
+        let instead = Some(from.file).filter(|old| *old != file);
+        self.current = Current { place: Place { file, ..from }, instead };
+    }
+
+    /// Goes on with another file, where [`current`](Self::current) was.
+    pub(crate) fn go_on(&mut self, current: Current) {
+        self.current = current;
+    }
+
+    pub(crate) fn current(&self) -> Current {
+        self.current
     }
 
     /// True if the index knows that this file was read up to `lines`, or to an unfinished line behind.
     pub(crate) fn is_known_to(&self, lines: u64) -> bool {
-        let of_file = |place: &Place| place.file == self.place.file && place.lines >= lines;
-        self.instead.is_none() && (lines == 0 || self.places.0.iter().any(of_file))
+        let Current { place: current, instead } = self.current;
+        let of_file = |place: &Place| place.file == current.file && place.lines >= lines;
+        instead.is_none() && (lines == 0 || self.places.0.iter().any(of_file))
     }
 
     /// Notes that record `number` was read to `mark`.
     pub(crate) fn mark(&mut self, number: u64, mark: Option<Mark>) {
         if let Some(mark) = mark {
-            (self.place.marked, self.place.mark) = (number, mark);
+            (self.current.place.marked, self.current.place.mark) = (number, mark);
         }
     }
 
     /// Places all records up to `lines`, and the unfinished line behind them.
     pub(crate) fn at(&self, lines: u64, unfinished: Option<Unfinished>) -> Places {
         let mut places = self.places.clone();
-        places.note(Place { lines, unfinished, ..self.place }, self.instead);
+        let Current { place, instead } = self.current;
+        places.note(Place { lines, unfinished, ..place }, instead);
         places
     }
 
     /// Takes over what is in the index now.
     pub(crate) fn note(&mut self, places: Places) {
         self.places = places;
-        self.instead = None;
+        self.current.instead = None;
     }
 }
 

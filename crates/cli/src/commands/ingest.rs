@@ -80,9 +80,10 @@ fn ingest(
     if args.ack {
         loader = loader.acknowledge(out);
     }
-    let load = || match args.resume {
-        true => loader.resume(&files),
-        false => loader.load(&files),
+    let load = || match (args.follow, args.resume) {
+        (true, resumes) => loader.follow(&files, resumes),
+        (false, true) => loader.resume(&files),
+        (false, false) => loader.load(&files),
     };
     let loaded = full::reported(index, interrupt, load);
     let (totals, refusals) = (loader.totals(), loader.refusals().clone());

@@ -3,6 +3,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use spirit::Analyzer;
 use spirit::schema::Schema;
@@ -69,14 +70,14 @@ impl Found {
         documents_max: u64,
     ) -> std::io::Result<()> {
         let schema = Schema::new(Analyzer::default(), true);
-        let (cutting, rules) = (Cutting::of(format), Rules::new(&[], b',', &schema));
+        let (cutting, rules) = (Cutting::of(format), Arc::new(Rules::new(&[], b',', &schema)));
         let mut records = Records::open(&Interrupt::default(), path, &cutting)?;
         let mut parser = None;
         self.files += 1;
         while !self.is_full(documents_max) {
             let record = match records.step()? {
                 Step::Begin(format, names) => {
-                    parser = Parser::new(format, names, &rules).ok();
+                    parser = Parser::new(format, names, rules.clone()).ok();
                     continue;
                 }
                 Step::Record(_, record) | Step::Unfinished(_, record, _) => record,

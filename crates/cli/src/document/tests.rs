@@ -4,9 +4,9 @@ use super::*;
 
 use spirit::Analyzer;
 
-fn rules(asked: &[&str], schema: &Schema) -> Rules {
+fn rules(asked: &[&str], schema: &Schema) -> Arc<Rules> {
     let asked: Vec<String> = asked.iter().map(|name| (*name).to_owned()).collect();
-    Rules::new(&asked, b',', schema)
+    Arc::new(Rules::new(&asked, b',', schema))
 }
 
 fn schema() -> Schema {
@@ -16,7 +16,7 @@ fn schema() -> Schema {
 /// Parses a record by rules of its own.
 fn parse<'a>(format: Format, names: &str, record: &'a str) -> Result<Document<'a>, Malformed> {
     let rules = rules(&[], &schema());
-    Parser::new(format, names.as_bytes(), &rules)?.parse(&Line::Bytes(record.as_bytes()))
+    Parser::new(format, names.as_bytes(), rules)?.parse(&Line::Bytes(record.as_bytes()))
 }
 
 fn document<'a>(key: Option<&'a str>, text: &'a str) -> Result<Document<'a>, Malformed> {
@@ -24,8 +24,8 @@ fn document<'a>(key: Option<&'a str>, text: &'a str) -> Result<Document<'a>, Mal
 }
 
 /// Text and fields.
-fn read(rules: &Rules, record: &str) -> (String, Vec<String>) {
-    let parser = Parser::new(Format::Jsonl, b"", rules).unwrap();
+fn read(rules: &Arc<Rules>, record: &str) -> (String, Vec<String>) {
+    let parser = Parser::new(Format::Jsonl, b"", rules.clone()).unwrap();
     let document = parser.parse(&Line::Bytes(record.as_bytes())).unwrap();
     (document.text.into_owned(), document.fields.into_iter().map(|(name, _)| name).collect())
 }
@@ -109,7 +109,7 @@ fn a_column_is_what_the_index_says_or_what_it_had() {
     schema.add("zip", FieldKind::Keyword).unwrap();
     schema.add("price", FieldKind::Float).unwrap();
     let rules = rules(&[], &schema);
-    let parser = Parser::new(Format::Csv, b"n,zip,price", &rules).unwrap();
+    let parser = Parser::new(Format::Csv, b"n,zip,price", rules).unwrap();
     let first = |record: &'static str| {
         parser
             .parse(&Line::Bytes(record.as_bytes()))
@@ -166,6 +166,6 @@ fn logfmt_is_read() {
 #[test]
 fn what_is_not_utf8_is_placed() {
     let rules = rules(&[], &schema());
-    let parser = Parser::new(Format::Lines, b"", &rules).unwrap();
+    let parser = Parser::new(Format::Lines, b"", rules).unwrap();
     assert_eq!(parser.parse(&Line::Bytes(b"ab\xffc")), Err(Malformed::Utf8 { byte: 3 }));
 }

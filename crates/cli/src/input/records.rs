@@ -10,7 +10,7 @@ use super::head::Head;
 use super::json::Objects;
 use super::starts::Starts;
 use super::step::Step;
-use super::{Lines, Mark, buffered, text, tracked};
+use super::{Followed, Lines, Mark, buffered, text, tracked, unpacked};
 use crate::format::Format;
 use crate::interrupt::Interrupt;
 
@@ -66,6 +66,12 @@ impl Records {
         Ok(Records::of(head, Format::named(path), cutting.clone()))
     }
 
+    /// Reads a file as it grows.
+    pub(crate) fn follow(file: Followed, path: &Path, cutting: &Cutting) -> Records {
+        let head = Head::new(unpacked(Box::new(file)));
+        Records::of(head, Format::named(path), cutting.clone())
+    }
+
     fn of(head: Head, named: Option<Format>, cutting: Cutting) -> Records {
         Records { cutting, named, stage: Stage::Opening(head) }
     }
@@ -95,6 +101,14 @@ impl Records {
             Stage::Starts(starts) => starts.mark(),
             Stage::Rows(rows) => rows.mark(),
             Stage::Opening(_) | Stage::Objects(_) => None,
+        }
+    }
+
+    /// The same where nothing more was there: the next record may have begun. None if it is not known.
+    pub(crate) fn mark_at_pause(&self) -> Option<Mark> {
+        match &self.stage {
+            Stage::Lines(lines) | Stage::AllLines(lines) => lines.mark_before(),
+            Stage::Starts(_) | Stage::Rows(_) | Stage::Opening(_) | Stage::Objects(_) => None,
         }
     }
 

@@ -15,6 +15,12 @@ use crate::resume::{FILES_MAX, FileId, Place, Places, Track, Unfinished};
 impl Loader<'_> {
     /// Adds the documents of `files` that are not in yet, and keeps how far it is.
     pub(crate) fn resume(&mut self, files: &[PathBuf]) -> Result<(), Failure> {
+        let ids = self.begin_resuming(files)?;
+        files.iter().zip(ids).try_for_each(|(path, file)| self.resume_file(path, file))
+    }
+
+    /// From now on the index keeps how far files are read. Returns the files' ids.
+    pub(super) fn begin_resuming(&mut self, files: &[PathBuf]) -> Result<Vec<FileId>, Failure> {
         if files.len() > FILES_MAX {
             return Err(Failure::usage(format_args!(
                 "--resume: {} files, of which an index remembers {FILES_MAX}; give fewer at a time",
@@ -24,7 +30,7 @@ impl Loader<'_> {
         let ids = files.iter().map(|path| resumable(path)).collect::<Result<Vec<_>, _>>()?;
         self.reading.cutting.is_tracked = true;
         self.track = Some(Track::new(Places::of(self.index)?, ids.clone()));
-        files.iter().zip(ids).try_for_each(|(path, file)| self.resume_file(path, file))
+        Ok(ids)
     }
 
     /// Goes on in a file where it was left, whatever it was called then; or begins it.
@@ -37,17 +43,14 @@ impl Loader<'_> {
             }
         }
         if candidates.first().is_some_and(|place| place.file == file) {
-            note(format_args!(
-                "{} has other lines than were read from it; it is read from its beginning",
-                path.display()
-            ));
+            note_other_lines(path);
         }
         let whole = Place { file, ..Place::default() };
         self.begin(file, whole);
         self.file(path, whole).map(drop)
     }
 
-    fn begin(&mut self, file: FileId, from: Place) {
+    pub(super) fn begin(&mut self, file: FileId, from: Place) {
         if let Some(track) = &mut self.track {
             track.begin(file, from);
         }
@@ -56,7 +59,7 @@ impl Loader<'_> {
     /// Adds a last record without an ending, or what has become of it. It is read again once it has more.
     pub(super) fn unfinished(
         &mut self,
-        parser: &Parser<'_>,
+        parser: &Parser,
         path: &Path,
         number: u64,
         record: &[u8],
@@ -136,6 +139,14 @@ impl Loader<'_> {
             }
         }
     }
+}
+
+/// Says that a file is not what was read.
+pub(super) fn note_other_lines(path: &Path) {
+    note(format_args!(
+        "{} has other lines than were read from it; it is read from its beginning",
+        path.display()
+    ));
 }
 
 /// Whether fewer documents may be added together where these were not.
