@@ -9,6 +9,7 @@ mod folder;
 mod followed;
 mod head;
 mod json;
+mod jump;
 mod records;
 mod starts;
 mod step;
@@ -23,6 +24,7 @@ use std::path::{Path, PathBuf};
 pub(crate) use csv::values;
 pub(crate) use folder::{Passed, files_below};
 pub(crate) use followed::Followed;
+pub(crate) use jump::Jump;
 pub(crate) use records::{Cutting, Records};
 pub(crate) use step::{Line, Step};
 pub(crate) use tracked::Mark;
@@ -183,6 +185,12 @@ fn unpacked(source: Bytes) -> Bytes {
 
 fn buffered(source: impl Read + Send + 'static) -> Box<dyn Source> {
     Box::new(Untracked(BufReader::with_capacity(BUFFER_BYTES, source)))
+}
+
+/// Lines of at most `bytes_max` bytes from where `jump` leads to, behind `number` lines.
+fn lines_behind(jump: Jump, rest: Bytes, number: u64, bytes_max: usize) -> Lines {
+    let rest = BufReader::with_capacity(BUFFER_BYTES, rest);
+    Lines { number, ..Lines::of(Box::new(Tracked::behind(jump, rest)), bytes_max) }
 }
 
 fn tracked(source: impl Read + Send + 'static) -> Box<dyn Source> {

@@ -4,6 +4,7 @@ mod following;
 mod open_source;
 mod resuming;
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use crate::refusals::{Refusals, kind_of};
 use crate::rejects::Rejects;
 use crate::resume::{Place, Track, Unfinished};
 use crate::totals::Totals;
-use open_source::{OpenSource, Reached};
+use open_source::{Again, OpenSource, Reached};
 
 /// Documents given to the index at once: enough that their cache misses overlap.
 const CHUNK_DOCUMENTS: usize = 1000;
@@ -136,7 +137,8 @@ impl<'a> Loader<'a> {
     fn file(&mut self, path: &Path, from: Place) -> Result<bool, Failure> {
         let records = Records::open(&self.interrupt, path, &self.reading.cutting);
         let records = records.map_err(|error| Failure::file(path, &error))?;
-        let mut source = OpenSource::new(path, records, self.rules(), from);
+        let again = self.track.as_ref().and_then(|_| File::open(path).ok()).map(Again::Whole);
+        let mut source = OpenSource::new(path, records, self.rules(), from).or_jump(again);
         loop {
             match self.read(&mut source)? {
                 Reached::End => return self.interrupt.check().map(|()| true),
@@ -153,9 +155,9 @@ impl<'a> Loader<'a> {
 
     /// Adds documents of a source until a chunk is full, or nothing more is there.
     fn read(&mut self, source: &mut OpenSource) -> Result<Reached, Failure> {
-        let OpenSource { path, records, rules, parser, from, last, unfinished } = source;
-        let failed = |error| Failure::file(path, &error);
         loop {
+            let OpenSource { path, records, rules, parser, from, last, unfinished, .. } = source;
+            let failed = |error| Failure::file(path, &error);
             let is_here = *last >= from.marked;
             let (number, record) = match records.step() {
                 Ok(Step::Record(number, record)) => (number, record),
@@ -177,6 +179,7 @@ impl<'a> Loader<'a> {
                     *parser = Some(made.map_err(invalid)?);
                     self.check_resumable(path, format)?;
                     self.rejects.iter_mut().for_each(|rejects| rejects.begin(names));
+                    source.jump().map_err(|error| Failure::file(&source.path, &error))?;
                     continue;
                 }
                 Ok(Step::Pause) => {
@@ -226,6 +229,7 @@ impl<'a> Loader<'a> {
                 return Ok(Reached::Full);
             }
         }
+        let OpenSource { path, from, last, .. } = source;
         self.commit(path)?;
         if *last >= from.marked {
             self.keep_place(path, (*last).max(from.lines))?;

@@ -66,6 +66,12 @@ fn stage_of(head: Head) -> io::Result<Stage> {
     }
 }
 
+/// True if a source that begins so has UTF-8 and no mark before it.
+pub(super) fn is_utf8(head: &[u8]) -> bool {
+    let is_utf16 = head.starts_with(b"\xff\xfe") || head.starts_with(b"\xfe\xff");
+    !is_utf16 && !may_be_mark(head) && !head.starts_with(BYTE_ORDER_MARK)
+}
+
 /// True if more bytes could still make a mark of them.
 fn may_be_mark(bytes: &[u8]) -> bool {
     let marks: [&[u8]; 4] = [BYTE_ORDER_MARK, b"\xff\xfe\0\0", b"\xfe\xff", b"\0\0\xfe\xff"];

@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::jump::Jump;
 use crate::interrupt::Interrupt;
 
 /// Silence after which a file that was renamed or removed is left. Fluent Bit waits as long.
@@ -45,6 +46,11 @@ impl Followed {
             last: Instant::now(),
             is_over: false,
         }
+    }
+
+    /// The same from the place on that `jump` leads to.
+    pub(crate) fn behind(self, jump: &Jump) -> Followed {
+        Followed { bytes: jump.mark.bytes, tail: jump.tail.clone(), ..self }
     }
 
     /// True if the file does not go on where it was read to.
@@ -92,7 +98,7 @@ impl Read for Followed {
             self.is_over = true;
             return Ok(0);
         }
-        let read = self.file.read(to)?;
+        let read = self.file.read_at(to, self.bytes)?;
         if read > 0 {
             self.note(&to[..read]);
             return Ok(read);

@@ -6,11 +6,12 @@ use std::path::Path;
 use regex::bytes::Regex;
 
 use super::csv::Rows;
+use super::head::Bytes;
 use super::head::Head;
 use super::json::Objects;
 use super::starts::Starts;
 use super::step::Step;
-use super::{Followed, Lines, Mark, buffered, text, tracked, unpacked};
+use super::{Followed, Jump, Lines, Mark, buffered, lines_behind, text, tracked, unpacked};
 use crate::format::Format;
 use crate::interrupt::Interrupt;
 
@@ -74,6 +75,18 @@ impl Records {
 
     fn of(head: Head, named: Option<Format>, cutting: Cutting) -> Records {
         Records { cutting, named, stage: Stage::Opening(head) }
+    }
+
+    /// True if records are lines, so that the next one is known where a line ends.
+    pub(crate) fn are_lines(&self) -> bool {
+        matches!(self.stage, Stage::Lines(_) | Stage::AllLines(_))
+    }
+
+    /// Goes on behind record `number`, where `jump` leads to and `rest` begins. The records are lines.
+    pub(crate) fn jump(&mut self, jump: Jump, rest: Bytes, number: u64) {
+        if let Stage::Lines(lines) | Stage::AllLines(lines) = &mut self.stage {
+            *lines = lines_behind(jump, rest, number, lines.bytes_max);
+        }
     }
 
     /// The next record. Says once in a while that nothing more is there.

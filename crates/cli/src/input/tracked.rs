@@ -6,8 +6,10 @@
 
 use std::io::{self, BufRead, Read};
 
+use super::jump::Jump;
+
 /// Bytes that a checksum covers, at most.
-const COVERED: usize = 1024;
+pub(super) const COVERED: usize = 1024;
 /// Bytes of a line that are kept until somebody asks for the place before it.
 const LINE_KEPT: usize = 64 << 10;
 
@@ -23,7 +25,7 @@ pub(crate) struct Mark {
 
 impl Mark {
     /// The mark behind `bytes` bytes that begin and end so.
-    fn of(bytes: u64, head: &[u8], tail: &[u8]) -> Mark {
+    pub(super) fn of(bytes: u64, head: &[u8], tail: &[u8]) -> Mark {
         let head = &head[..head.len().min(usize::try_from(bytes).unwrap_or(COVERED))];
         let tail = &tail[tail.len().saturating_sub(COVERED)..];
         Mark { bytes, head: crc32c::crc32c(head), tail: crc32c::crc32c(tail) }
@@ -84,6 +86,13 @@ impl<R> Tracked<R> {
     pub(crate) fn new(source: R) -> Tracked<R> {
         let head = Vec::with_capacity(COVERED);
         Tracked { source, bytes: 0, head, tail: Vec::new(), line_start: 0, before_long: None }
+    }
+
+    /// `source` begins at the place that `jump` leads to.
+    pub(super) fn behind(jump: Jump, source: R) -> Tracked<R> {
+        let Jump { mark, head, tail } = jump;
+        let bytes = mark.bytes;
+        Tracked { source, bytes, head, tail, line_start: bytes, before_long: None }
     }
 }
 

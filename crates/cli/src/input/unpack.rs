@@ -90,6 +90,11 @@ impl Codec {
     }
 }
 
+/// True if a source that begins so is not packed.
+pub(super) fn is_plain(head: &[u8]) -> bool {
+    Codec::of(head, true) == Some(Codec::Plain)
+}
+
 /// A source without its compression.
 pub(crate) struct Unpacked(Stage);
 

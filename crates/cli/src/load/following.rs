@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::Loader;
-use super::open_source::{OpenSource, Reached};
+use super::open_source::{Again, OpenSource, Reached};
 use super::resuming::note_other_lines;
 use crate::failure::Failure;
 use crate::input::{Followed, Records};
@@ -105,9 +105,11 @@ impl Loader<'_> {
     }
 
     fn open_followed(&self, path: &Path, file: File, from: Place) -> OpenSource {
-        let followed = Followed::new(file, path, &self.interrupt);
-        let records = Records::follow(followed, path, &self.reading.cutting);
-        OpenSource::new(path, records, self.rules(), from)
+        let followed = |file| Followed::new(file, path, &self.interrupt);
+        let again = file.try_clone().and_then(|one| Ok((one.try_clone()?, one))).ok();
+        let again = again.map(|(one, other)| Again::Growing(one, followed(other)));
+        let records = Records::follow(followed(file), path, &self.reading.cutting);
+        OpenSource::new(path, records, self.rules(), from).or_jump(again)
     }
 
     /// Begins a file at a place. Returns where it is.
