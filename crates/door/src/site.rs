@@ -83,14 +83,12 @@ sites! {
     GrowFence = "merge.grow-fence",
     /// The size of the larger array, which takes it into use.
     GrowCount = "merge.grow-count",
-    /// The line of the size, which the next fence makes durable.
+    /// The line of the size.
     GrowCountWriteBack = "merge.grow-count-write-back",
+    /// The size is durable: records may enter the larger array alone, and chains may be cut.
+    GrowCountFence = "merge.grow-count-fence",
     /// The seal of a part whose index is closed.
     Seal = "close.seal",
-    /// The line of the seal.
-    SealWriteBack = "close.seal-write-back",
-    /// The seal is durable before the root says closed.
-    SealFence = "close.seal-fence",
     /// The link and the record of a node.
     Link = "merge.link",
     /// The line of both.

@@ -71,15 +71,13 @@ fn place(layout: &NvmLayout) -> Span<AtomicU64> {
     Span::new(layout.bucket_count.end(), 2)
 }
 
-/// Seals the part durably, unless its seal is right already. Nothing is stored in the part
-/// afterwards.
+/// Seals the part, unless its seal is right already. Nothing is stored in the part afterwards. The
+/// caller syncs the file before the root says closed.
 pub fn write(region: &Region, nvm: &Nvm, log: Option<(LogSpace, u32)>) -> Result<(), Corrupt> {
     let words = Seal::of(region, nvm.layout(), log)?.words();
     if stored(region, nvm.layout()) != words {
         let at = place(nvm.layout()).start();
         nvm.door().write_words(Site::Seal, region, at, &words);
-        nvm.door().write_back(Site::SealWriteBack, region, at, 16);
-        nvm.door().fence(Site::SealFence, region);
     }
     Ok(())
 }

@@ -202,8 +202,10 @@ impl MergedWriter {
         door.fence(Site::GrowFence, region);
         let count = layout.bucket_count.start();
         door.publish(Site::GrowCount, region, count, count_word(bits));
-        // No fence here: the merge fences its links before a record enters only the new array.
         door.write_back(Site::GrowCountWriteBack, region, count, 8);
+        // From here on records enter only the new array, and chains are cut that the old one needs
+        // whole.
+        door.fence(Site::GrowCountFence, region);
         if self.used > 0 {
             self.cutting = Some(Cutting { stamp: pins.retire(), next: 0 });
         }
