@@ -69,6 +69,19 @@ fn neighbours_are_either_or_both() {
 }
 
 #[test]
+fn an_expression_finds_terms_that_it_matches_whole() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "a heron\nherrings\nhero of /heronry/log/\n");
+    let found = |query: &str| spirit(&["search", "--in", &file, query]).done();
+    assert_eq!(found("/her(on|ring)s?/"), "1\therrings\n0\ta heron\n");
+    assert_eq!(found("/heronry/log/"), "2\thero of /heronry/log/\n");
+    let refused = spirit(&["search", "--in", &file, "heron /her(?=on)/"]).failed(1);
+    assert!(refused.contains("column 11") && refused.contains("look-around"), "{refused}");
+    let marked = spirit(&["search", "--in", &file, "--highlight", "/H.R.*S/"]).done();
+    assert!(marked.contains("herrings"), "{marked}");
+}
+
+#[test]
 fn every_algorithm_finds_the_same() {
     let folder = Folder::new();
     let text: String = (0..5000).map(|n| format!("{} {} \n", n % 7, n % 11)).collect();

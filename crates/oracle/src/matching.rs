@@ -34,6 +34,11 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
             let pattern: Vec<char> = wild.text.chars().collect();
             has(wild, &|word| wildcard(&pattern, &word.chars().collect::<Vec<char>>()))
         }
+        Clause::Regex(expression) => {
+            let whole = format!("^(?:{})$", expression.text);
+            let whole = regex::Regex::new(&whole).expect("an expression that the engine takes");
+            has(expression, &|word| whole.is_match(word))
+        }
         Clause::Fuzzy { word: near, distance, prefix_length, transpositions } => {
             let start: String = near.text.chars().take(usize::from(*prefix_length)).collect();
             let is_near = |word: &str| {

@@ -75,6 +75,10 @@ pub enum Clause {
     /// Documents that contain a term that the pattern matches: `*` any characters, `?` one, and `\`
     /// escapes the next one.
     Wildcard(Word),
+    /// Documents that contain a term that all of a regular expression matches, in the syntax of the
+    /// crate [`regex`](https://docs.rs/regex/latest/regex/#syntax). In the query language this is
+    /// `field:/expression/`. Where terms are in lower case, the expression ignores case.
+    Regex(Word),
     /// Documents that contain a term within a few edits of this one.
     Fuzzy {
         /// The field and the term.
@@ -208,6 +212,17 @@ impl Clause {
     /// Returns a clause for documents with a term in their text that `pattern` matches.
     pub fn wildcard(pattern: &str) -> Clause {
         Clause::Wildcard(Word::text(pattern))
+    }
+
+    /// Returns a clause for documents with a term in their text that all of a regular expression
+    /// matches.
+    ///
+    /// ```
+    /// use spirit_query::Clause;
+    /// assert_eq!(Clause::regex("her(on|ring)s?").to_string(), "/her(on|ring)s?/");
+    /// ```
+    pub fn regex(expression: &str) -> Clause {
+        Clause::Regex(Word::text(expression))
     }
 
     /// Returns a clause for documents with a term in their text that is within this many edits of

@@ -7,6 +7,7 @@ use spirit_schema::{FieldKind, Schema};
 use spirit_text::Analyzer;
 
 use crate::clause::{Bool, Clause, TEXT, Word};
+use crate::expression::Expression;
 use crate::fuzzy::Fuzzy;
 use crate::pattern::PatternKind;
 use crate::problem::Problem;
@@ -92,6 +93,10 @@ impl Query {
             }
             Clause::Prefix(word) => self.compile_pattern(PatternKind::Prefix, word, fields)?,
             Clause::Wildcard(word) => self.compile_pattern(PatternKind::Wildcard, word, fields)?,
+            Clause::Regex(word) => {
+                let field = of_words(&word.field, fields)?;
+                self.regex(field.id, &Expression::new(field, &word.text)?)?
+            }
             Clause::Fuzzy { word, distance, prefix_length, transpositions } => {
                 let [distance, prefix_length] = [*distance, *prefix_length];
                 let fuzzy = Fuzzy { distance, prefix_length, transpositions: *transpositions };

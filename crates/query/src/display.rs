@@ -116,6 +116,7 @@ impl Query {
             PatternKind::Fuzzy(Fuzzy { distance, prefix_length, transpositions }) => {
                 Clause::Fuzzy { word: word(), distance, prefix_length, transpositions }
             }
+            PatternKind::Regex(_) => Clause::Regex(word()),
             PatternKind::Range { from, to, split } => {
                 let (low, high) = bytes.split_at(split as usize);
                 Clause::Range { field, from: from.at(low).map(text), to: to.at(high).map(text) }
@@ -176,6 +177,8 @@ mod tests {
             "\"a grey * her\"*^2",
             "her*",
             "h?ron",
+            "/her(on|ring)s?/",
+            "by:/Bo\\ .*\\/x/^2",
             "heron~1",
             "sea^2.5",
             "her*^=3",

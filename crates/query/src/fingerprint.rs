@@ -108,6 +108,8 @@ impl Fingerprint {
                 let [distance, same] = [how.distance, how.prefix_length].map(u64::from);
                 2 | distance << 2 | same << 10 | u64::from(how.transpositions) << 18
             }
+            // The two lowest bits tell the other kinds apart, and a prefix is 0.
+            PatternKind::Regex(_) => 4,
             PatternKind::Range { from, to, split } => {
                 3 | edge(from) << 2 | edge(to) << 4 | u64::from(split) << 6
             }
@@ -157,7 +159,7 @@ mod tests {
     #[test]
     fn different_queries_have_different_ones() {
         let texts = "|*|...|sea ...|sea|sky|key:sea|sea sky|sky sea|+sea sky|sea +sky|+sea +sky|sea -sky|\"sea sky\"|\"sea sky\"~1\
-            |\"sea * sky\"|\"sea sky\"*|sea*|s?a|sea~1|sea~2|sea^2|sea^=2|by:sea|to:sea|by:s*|to:s*|by:[a TO m]|by:[a TO m}\
+            |\"sea * sky\"|\"sea sky\"*|sea*|s?a|/s.a/|/s?a/|sea~1|sea~2|sea^2|sea^=2|by:sea|to:sea|by:s*|to:s*|by:[a TO m]|by:[a TO m}\
             |by:[a TO *]|to:[a TO m]|n:1|n:2|n:[1 TO 2]|n:IN [1 5]|n:IN [1 5 9]|n:*|(a b c)~2|(a b c)~1|a (b c)|(a b) c|(a b c)|at:*|+at:* sea";
         let mut seen = HashMap::new();
         for text in texts.split('|') {

@@ -6,6 +6,7 @@
 //! query's matches in a text.
 #![forbid(unsafe_code)]
 
+mod automaton;
 mod blank_groups;
 mod clause;
 mod collect;
@@ -14,6 +15,7 @@ mod display;
 mod duplicate_terms;
 mod evaluate;
 mod explanation;
+mod expression;
 mod facet;
 mod fade;
 mod fingerprint;

@@ -14,6 +14,11 @@ pub const EXPANSIONS_MAX: u32 = 1 << 20;
 /// Bytes that all facets of one query take for their values and buckets, at most, unless set
 /// otherwise.
 pub const FACET_BYTES_MAX: usize = 256 << 20;
+/// Bytes of the texts of all regular expressions of one query, at most. Each byte may name a class of
+/// 100,000 characters, which takes 0.1 ms.
+pub(crate) const EXPRESSIONS_BYTES_MAX: usize = 4 << 10;
+/// Bytes that the automata of the regular expressions of one query take, at most.
+pub(crate) const AUTOMATA_BYTES_MAX: usize = 1 << 20;
 /// Edits of a fuzzy word, at most.
 pub const DISTANCE_MAX: u8 = 2;
 /// Steps between two checks of the clock.

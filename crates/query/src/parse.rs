@@ -10,7 +10,7 @@
 //! clauses = and { and }
 //! and     = clause { ("AND" | "&&") clause }
 //! clause  = [ "+" | "-" | "NOT" | "!" ] primary [ "^" number | "^=" number ]
-//! primary = [ field ":" ] ( group | phrase | word | "*" )
+//! primary = [ field ":" ] ( group | phrase | regex | word | "*" )
 //!         | field ":" ( range | set )
 //!         | "key" ":" value
 //! range   = ( "[" | "{" ) end "TO" end ( "]" | "}" ) | ( ">" | ">=" | "<" | "<=" ) value
@@ -18,6 +18,7 @@
 //! set     = "IN" "[" { value } "]"
 //! group   = "(" or ")" [ "~" number ]
 //! phrase  = '"' words '"' [ "~" number | "*" ]
+//! regex   = "/" expression "/"
 //! word    = characters, `\` before one that stands for itself; with "*" or "?" a pattern;
 //!           [ "~" [ number ] ]
 //! ```
@@ -34,6 +35,7 @@
 //! was expected. A lenient one never fails. It skips an erroneous part, or takes it as a word, and
 //! returns the errors as warnings. It is for text that people type.
 
+mod expression;
 mod grammar;
 mod marks;
 mod pasted;

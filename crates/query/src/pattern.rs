@@ -1,5 +1,5 @@
-//! Patterns: prefixes, wildcards, fuzzy words and ranges of words, which stand for all terms of a
-//! field that they match.
+//! Patterns: prefixes, wildcards, fuzzy words, regular expressions and ranges of words, which stand
+//! for all terms of a field that they match.
 //!
 //! A caller with terms in ascending order tests them with a [`Matcher`], from [`Matcher::first`]
 //! on. A [`Verdict`] may rule out many terms at once. Nothing matches behind a prefix. A fuzzy
@@ -7,7 +7,9 @@
 //! as people who type `?` count them.
 
 use std::ops::{Bound, RangeBounds};
+use std::sync::Arc;
 
+use crate::automaton::Automaton;
 use crate::fuzzy::{Fuzzy, FuzzyMatcher};
 use crate::prefix_filter::PrefixFilter;
 use crate::verdict::Verdict;
@@ -22,6 +24,8 @@ pub(crate) enum PatternKind {
     Wildcard,
     /// Terms within some edits.
     Fuzzy(Fuzzy),
+    /// Whole terms of a regular expression (the index of its automaton among the query's).
+    Regex(u32),
     /// Terms between two terms, whose bytes are concatenated. The first one has `split` bytes.
     Range { from: Edge, to: Edge, split: u32 },
 }
@@ -53,15 +57,17 @@ pub(crate) enum Matcher<'p> {
     Prefix(&'p [u8]),
     Wildcard { pattern: &'p [u8], literal: usize },
     Fuzzy(&'p mut FuzzyMatcher),
+    Regex(&'p Automaton),
     Range { from: Bound<&'p [u8]>, to: Bound<&'p [u8]> },
 }
 
 impl<'p> Matcher<'p> {
-    /// Returns the matcher of a pattern; `None` if nothing can match. `fuzzy` is memory for a fuzzy
-    /// word.
+    /// Returns the matcher of a pattern; `None` if nothing can match. Regular expressions have
+    /// their automaton among `automata`. `fuzzy` is memory for a fuzzy word.
     pub(crate) fn new(
         kind: PatternKind,
         bytes: &'p [u8],
+        automata: &'p [Arc<Automaton>],
         fuzzy: &'p mut FuzzyMatcher,
     ) -> Option<Matcher<'p>> {
         Some(match kind {
@@ -71,6 +77,7 @@ impl<'p> Matcher<'p> {
                 fuzzy.begin(how, std::str::from_utf8(bytes).ok()?)?;
                 Matcher::Fuzzy(fuzzy)
             }
+            PatternKind::Regex(automaton) => Matcher::Regex(automata.get(automaton as usize)?),
             PatternKind::Range { from, to, split } => {
                 let (low, high) = bytes.split_at(split as usize);
                 Matcher::Range { from: from.at(low), to: to.at(high) }
@@ -84,6 +91,7 @@ impl<'p> Matcher<'p> {
             Matcher::Prefix(bytes) => bytes,
             Matcher::Wildcard { pattern, literal } => &pattern[..*literal],
             Matcher::Fuzzy(fuzzy) => fuzzy.prefix(),
+            Matcher::Regex(automaton) => automaton.first(),
             Matcher::Range { from: Bound::Included(bytes) | Bound::Excluded(bytes), .. } => bytes,
             Matcher::Range { from: Bound::Unbounded, .. } => &[],
         }
@@ -106,6 +114,7 @@ impl<'p> Matcher<'p> {
                 if found { Verdict::Match } else { Verdict::No }
             }
             Matcher::Fuzzy(fuzzy) => fuzzy.test(term),
+            Matcher::Regex(automaton) => automaton.test(term),
         }
     }
 }
@@ -117,6 +126,7 @@ impl Matcher<'_> {
     pub(crate) fn rules_out<const N: usize>(&mut self, begins: &[u8; N]) -> Option<usize> {
         match self {
             Matcher::Fuzzy(fuzzy) => fuzzy.rules_out(begins),
+            Matcher::Regex(automaton) => automaton.rules_out(begins),
             _ => None,
         }
     }
@@ -127,6 +137,7 @@ impl Matcher<'_> {
         match self {
             Matcher::Wildcard { pattern, .. } => PrefixFilter::of_wildcard(pattern),
             Matcher::Fuzzy(fuzzy) => fuzzy.prefix_filter(),
+            Matcher::Regex(automaton) => automaton.prefix_filter(),
             Matcher::Prefix(_) | Matcher::Range { .. } => PrefixFilter::default(),
         }
     }
@@ -218,7 +229,7 @@ pub(crate) mod tests {
 
     fn asked(kind: PatternKind, pattern: &str, term: &str) -> Verdict {
         let mut fuzzy = FuzzyMatcher::default();
-        Matcher::new(kind, pattern.as_bytes(), &mut fuzzy).unwrap().test(term.as_bytes())
+        Matcher::new(kind, pattern.as_bytes(), &[], &mut fuzzy).unwrap().test(term.as_bytes())
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! The terms of a fresh segment are not sorted, so a pattern cannot skip many at once. But their
 //! first bytes lie in one array. A filter of these leaves few terms that must be compared whole.
 
+use std::collections::BTreeSet;
+
 use spirit_index::terms::PREFIX_BYTES;
 use spirit_kernel::Spelling;
 
@@ -16,7 +18,7 @@ pub(crate) const NONE: u8 = 0xFF;
 const CHOICES_MAX: usize = 2 * DISTANCE_MAX as usize + 2;
 /// The bytes allowed at each of a term's first places, if these are ASCII. Zeros stand after the
 /// term's end.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct PrefixFilter {
     choices: [u64; CHOICES_MAX],
     count: usize,
@@ -72,6 +74,21 @@ impl PrefixFilter {
         filter
     }
 
+    /// Returns the filter for terms with one of a set of bytes at each place; any byte where there is
+    /// no set, too large a set, or one beyond ASCII.
+    pub(crate) fn of_sets(sets: &[Option<BTreeSet<u8>>; PREFIX_BYTES]) -> PrefixFilter {
+        let is_known =
+            |set: &&BTreeSet<u8>| set.len() <= CHOICES_MAX && set.iter().all(u8::is_ascii);
+        let known = sets.each_ref().map(|set| set.as_ref().filter(is_known));
+        let free = known.map(|set| if set.is_none() { u8::MAX } else { 0 });
+        let mut filter = PrefixFilter { free: word(&free), ..PrefixFilter::with_misses(0) };
+        for choice in 0..CHOICES_MAX {
+            let of_set = |set: Option<&BTreeSet<u8>>| set?.iter().nth(choice).copied();
+            filter.push(&known.map(|set| of_set(set).unwrap_or(NONE)));
+        }
+        filter
+    }
+
     /// Returns the filter for [prefixes](spirit_index::terms::prefix) of any field.
     pub(crate) fn spelling(&self) -> Spelling<'_> {
         let choices = &self.choices[..self.count];
@@ -85,7 +102,7 @@ fn word(places: &Places) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::fuzzy::{Fuzzy, FuzzyMatcher};
     use proptest::prelude::*;
@@ -94,7 +111,7 @@ mod tests {
     use spirit_kernel::{Level, spelt};
     use std::sync::atomic::AtomicU64;
 
-    fn admits(filter: &PrefixFilter, term: &str) -> bool {
+    pub(crate) fn admits(filter: &PrefixFilter, term: &str) -> bool {
         let beginning = AtomicU64::new(prefix(FieldId(9), term.as_bytes()));
         spelt(Level::Portable, &[beginning], filter.spelling()) == 1
     }

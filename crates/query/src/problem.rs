@@ -22,6 +22,13 @@ pub enum Problem {
         /// The field's kind.
         kind: FieldKind,
     },
+    /// A regular expression cannot be read, or takes too large an automaton.
+    Expression {
+        /// The byte offset of the error in the expression, from 0.
+        at: usize,
+        /// The error.
+        what: String,
+    },
     /// The query is too large: the limit that it exceeds.
     TooLarge(String),
 }
@@ -43,6 +50,9 @@ impl fmt::Display for Problem {
             },
             Problem::NoWords { kind } => {
                 write!(f, "a field of kind {kind} has no words: ask for a value or a range")
+            }
+            Problem::Expression { at, what } => {
+                write!(f, "at byte {at} of the regular expression: {what}")
             }
             Problem::TooLarge(limit) => write!(f, "the query is too large: {limit}"),
         }

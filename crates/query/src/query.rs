@@ -4,18 +4,21 @@
 //! are fixed when it is made, so a hostile query is rejected early.
 
 use std::fmt;
+use std::sync::Arc;
 
 use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 
+use crate::automaton::Automaton;
+use crate::fuzzy::FuzzyMatcher;
 use crate::interval::{Interval, QueryRange};
-use crate::pattern::PatternKind;
+use crate::pattern::{Matcher, PatternKind};
 use crate::problem::Problem;
 
 /// Clauses of one query at most, unless set otherwise.
 pub const CLAUSES_MAX: usize = 1024;
 /// Levels of nesting of one query, at most.
 pub const DEPTH_MAX: usize = 32;
-/// Prefixes, wildcards, fuzzy words and ranges of words of one query, at most.
+/// Prefixes, wildcards, fuzzy words, regular expressions and ranges of words of one query, at most.
 pub(crate) const PATTERNS_MAX: usize = 32;
 /// Bytes of all terms of one query at most, for each clause.
 const TERM_BYTES_PER_CLAUSE: usize = 16;
@@ -137,6 +140,8 @@ pub struct Query {
     pub(crate) nodes: Vec<Node>,
     pub(crate) terms: Vec<QueryTerm>,
     pub(crate) patterns: Vec<QueryPattern>,
+    /// The automata of regular expressions.
+    pub(crate) automata: Vec<Arc<Automaton>>,
     pub(crate) ranges: Vec<QueryRange>,
     /// The intervals of all ranges.
     pub(crate) intervals: Vec<Interval>,
@@ -154,10 +159,12 @@ impl Clone for Query {
 
     /// Reuses the memory of `self`.
     fn clone_from(&mut self, from: &Query) {
-        let Query { nodes, terms, patterns, ranges, intervals, bytes, root, clauses_max } = from;
+        let Query { nodes, terms, patterns, automata, ranges, intervals, .. } = from;
+        let Query { bytes, root, clauses_max, .. } = from;
         self.nodes.clone_from(nodes);
         self.terms.clone_from(terms);
         self.patterns.clone_from(patterns);
+        self.automata.clone_from(automata);
         self.ranges.clone_from(ranges);
         self.intervals.clone_from(intervals);
         self.bytes.clone_from(bytes);
@@ -197,8 +204,18 @@ pub(crate) enum TooLarge {
         /// The limit.
         max: usize,
     },
-    /// It has too many prefixes, wildcards, fuzzy words and ranges of words.
+    /// It has too many prefixes, wildcards, fuzzy words, expressions and ranges of words.
     Patterns {
+        /// The limit.
+        max: usize,
+    },
+    /// The texts of its regular expressions have too many bytes.
+    Expressions {
+        /// The limit.
+        max: usize,
+    },
+    /// The automata of its regular expressions take too many bytes.
+    Automata {
         /// The limit.
         max: usize,
     },
@@ -221,8 +238,17 @@ impl fmt::Display for TooLarge {
             TooLarge::Text { max } => write!(f, "a text of more than {max} bytes"),
             TooLarge::Bytes { max } => write!(f, "words of more than {max} bytes in all"),
             TooLarge::Patterns { max } => {
-                write!(f, "more than {max} prefixes, wildcards, fuzzy words and ranges of words")
+                write!(f, "more than {max} prefixes, wildcards, fuzzy words, ")?;
+                f.write_str("regular expressions and ranges of words")
             }
+            TooLarge::Expressions { max } => {
+                write!(f, "regular expressions of more than {max} bytes in all")
+            }
+            TooLarge::Automata { max } => write!(
+                f,
+                "regular expressions whose automata take more than {max} bytes; repeat classes \
+                 such as `\\w` less often"
+            ),
             TooLarge::Phrase { max } => write!(f, "a phrase of more than {max} words"),
             TooLarge::Depth { max } => write!(f, "more than {max} levels of nesting"),
         }
@@ -244,8 +270,9 @@ impl Query {
     /// Returns an empty query that allocates memory when it is needed.
     fn without_memory(clauses_max: usize) -> Query {
         let (nodes, terms, patterns) = (Vec::new(), Vec::new(), Vec::new());
-        let (ranges, intervals, bytes) = (Vec::new(), Vec::new(), Vec::new());
-        Query { nodes, terms, patterns, ranges, intervals, bytes, root: NONE, clauses_max }
+        let (automata, ranges) = (Vec::new(), Vec::new());
+        let (intervals, bytes, root) = (Vec::new(), Vec::new(), NONE);
+        Query { nodes, terms, patterns, automata, ranges, intervals, bytes, root, clauses_max }
     }
 
     /// Returns a query of at most `clauses_max` clauses. Allocates all memory that it will ever
@@ -255,6 +282,7 @@ impl Query {
             nodes: Vec::with_capacity(Query::nodes_max(clauses_max)),
             terms: Vec::with_capacity(clauses_max),
             patterns: Vec::with_capacity(PATTERNS_MAX.min(clauses_max)),
+            automata: Vec::new(),
             ranges: Vec::with_capacity(clauses_max),
             intervals: Vec::with_capacity(clauses_max),
             bytes: Vec::with_capacity(clauses_max * TERM_BYTES_PER_CLAUSE + TERM_BYTES_MAX),
@@ -274,6 +302,7 @@ impl Query {
         self.nodes.clear();
         self.terms.clear();
         self.patterns.clear();
+        self.automata.clear();
         self.ranges.clear();
         self.intervals.clear();
         self.bytes.clear();
@@ -420,6 +449,16 @@ impl Query {
     /// Returns the bytes of a pattern.
     pub(crate) fn pattern_bytes(&self, pattern: &QueryPattern) -> &[u8] {
         &self.bytes[pattern.start as usize..(pattern.start + pattern.len) as usize]
+    }
+
+    /// Returns the matcher of a pattern; `None` if nothing can match. `fuzzy` is memory for a fuzzy
+    /// word.
+    pub(crate) fn matcher<'q>(
+        &'q self,
+        pattern: &QueryPattern,
+        fuzzy: &'q mut FuzzyMatcher,
+    ) -> Option<Matcher<'q>> {
+        Matcher::new(pattern.kind, self.pattern_bytes(pattern), &self.automata, fuzzy)
     }
 
     /// True if the query looks for documents by their keys.

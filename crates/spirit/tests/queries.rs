@@ -8,6 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use spirit::facets::Facet;
+use spirit::query::Word;
 use spirit::schema::TimeUnit;
 use spirit::search::{Cursor, Direction, Limits};
 use spirit::{
@@ -469,6 +470,60 @@ fn patterns_find_a_term_the_instant_it_is_there() {
                 "{pattern}"
             );
         }
+    }
+}
+
+/// Regular expressions, beside all terms tested one by one, in a fresh segment and in others.
+#[test]
+fn expressions_find_what_the_naive_scan_does() {
+    let options = tiny(1, 8 << 20).field("by", FieldKind::Keyword);
+    let index = options.field("stems", FieldKind::Text(Analyzer::English)).open().unwrap();
+    let names = |n: usize| (format!("h{n}eron"), format!("Bo Li/{}", n % 20), "grey herons");
+    for n in 0..600 {
+        let (text, by, stems) = names(n);
+        index.add(Document::new().text(&text).field("by", &by).field("stems", stems)).unwrap();
+    }
+    for _ in 0..2 {
+        let mut reader = index.reader().unwrap();
+        for (field, expression) in [
+            ("text", "h[1-3]+eron"),
+            ("text", "h(1|2.)\\d?er(on|ring)"),
+            ("text", ".*7.*"),
+            ("text", "h5?eron"),
+            ("text", "H10?0?ERON"),
+            ("text", "eron"),
+            ("by", "Bo Li/1?[37]"),
+            ("by", "bo .*"),
+            ("by", "B.*0"),
+            ("stems", "(grey|heron)s?"),
+            ("stems", "herons"),
+        ] {
+            let typed =
+                Clause::Regex(Word { field: field.to_owned(), text: expression.to_owned() });
+            let case = if field == "by" { "" } else { "(?i)" };
+            let whole = regex::Regex::new(&format!("{case}^(?:{expression})$")).unwrap();
+            let is_match = |n: &usize| match (names(*n), field) {
+                ((text, ..), "text") => whole.is_match(&text),
+                ((_, by, _), "by") => whole.is_match(&by),
+                _ => ["grey", "heron"].into_iter().any(|stem| whole.is_match(stem)),
+            };
+            let expected = (0..600).filter(is_match).count();
+            let query = typed.to_string();
+            assert_eq!(reader.count(&query), Ok(expected as u64), "{query}");
+            let query = Query::in_schema(&typed, &index.schema()).unwrap();
+            assert_eq!(reader.count(&query), Ok(expected as u64), "{typed}");
+            let best = reader.search(&format!("({typed})^2"), Search::best(1000)).unwrap();
+            assert_eq!(best.len(), expected, "the best of {typed}");
+            assert!(best.iter().all(|hit| hit.score() == Some(2.0)), "scores of {typed}");
+        }
+        reader.limits(Limits { expansions: 99, ..Limits::default() });
+        assert_eq!(reader.count("/h\\d\\deron/"), Ok(90));
+        assert_eq!(reader.count("/h.*eron/"), Err(SearchError::TooManyTerms { max: 99 }));
+        let plan = reader.plan("/h1?eron/", &Search::best(1)).unwrap().to_string();
+        assert!(plan.contains("/h1?eron/"), "{plan}");
+        drop(reader);
+        index.flush().unwrap();
+        index.settle();
     }
 }
 

@@ -105,7 +105,7 @@ fn a_group_of_stop_words_takes_no_part() {
 }
 
 /// Parts of lines as people paste them.
-const PARTS: [&str; 40] = [
+const PARTS: [&str; 43] = [
     "heron",
     "Grey",
     "don't",
@@ -144,6 +144,9 @@ const PARTS: [&str; 40] = [
     "x^2",
     "\"a b\"~3",
     "/srv/ww*",
+    "/srv/",
+    "/a.b/",
+    " /*(x*/",
     "h?ron",
     "[1 TO 5]",
 ];

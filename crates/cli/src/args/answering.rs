@@ -105,8 +105,8 @@ pub(crate) struct QueryArgs {
     /// End a query that takes longer, as in 200ms or 5s; it then has no answer [default: no limit]
     #[arg(long, value_name = "TIME")]
     pub(crate) timeout: Option<humantime::Duration>,
-    /// End a query whose prefixes, wildcards, fuzzy words and ranges of words match more terms in a
-    /// segment [default: 1048576]
+    /// End a query whose prefixes, wildcards, fuzzy words, regular expressions and ranges of words
+    /// match more terms in a segment [default: 1048576]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) expansions: Option<u32>,
 }

@@ -41,6 +41,9 @@ impl fmt::Display for Clause {
             Clause::Wildcard(word) => {
                 write!(f, "{}{}", InField(&word.field), Escaped(&word.text, true))
             }
+            Clause::Regex(word) => {
+                write!(f, "{}/{}/", InField(&word.field), InSlashes(&word.text))
+            }
             Clause::Fuzzy { word, distance, .. } => {
                 let (field, text) = (InField(&word.field), Escaped(&word.text, false));
                 write!(f, "{field}{text}~{distance}")
@@ -200,6 +203,23 @@ impl fmt::Display for Name<'_> {
     }
 }
 
+/// A regular expression with its slashes and blanks escaped.
+struct InSlashes<'c>(&'c str);
+
+impl fmt::Display for InSlashes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut escaped = false;
+        for c in self.0.chars() {
+            if !escaped && (c == '/' || c.is_whitespace()) {
+                f.write_str("\\")?;
+            }
+            escaped = c == '\\' && !escaped;
+            write!(f, "{c}")?;
+        }
+        Ok(())
+    }
+}
+
 /// A word with the language's special characters escaped. Wildcards are escaped too, unless the
 /// word is a pattern.
 struct Escaped<'c>(&'c str, bool);
@@ -207,8 +227,8 @@ struct Escaped<'c>(&'c str, bool);
 impl fmt::Display for Escaped<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Escaped(text, pattern) = *self;
-        // Behind a field's name, two slashes would make it the scheme of a URL.
-        if matches!(text, "AND" | "OR" | "NOT" | "IN" | "TO") || text.starts_with("//") {
+        // A slash begins an expression. Behind a field's name, two would make it the scheme of a URL.
+        if matches!(text, "AND" | "OR" | "NOT" | "IN" | "TO") || text.starts_with('/') {
             f.write_str("\\")?;
         }
         for c in text.chars() {

@@ -203,7 +203,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
         meter: &'e mut Meter<'q>,
     ) -> Option<Expansion<'e, 'q>> {
         let pattern = &query.patterns[pattern as usize];
-        let matcher = Matcher::new(pattern.kind, query.pattern_bytes(pattern), fuzzy)?;
+        let matcher = query.matcher(pattern, fuzzy)?;
         Some(Expansion { field: pattern.field, matcher, meter })
     }
 

@@ -5,9 +5,11 @@
 //! query may be parsed into again.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use spirit_index::ground::FieldId;
 
+use crate::automaton::Automaton;
 use crate::fuzzy::FuzzyMatcher;
 use crate::pattern::{Matcher, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
@@ -33,18 +35,19 @@ pub(super) struct Phrase {
     pub(super) slop: u32,
 }
 
-/// A prefix, wildcard or fuzzy word, and its memory.
+/// A prefix, wildcard, fuzzy word or regular expression, and its memory.
 #[derive(Debug)]
 pub(super) struct Pattern {
     kind: PatternKind,
     bytes: Box<[u8]>,
+    automaton: Option<Arc<Automaton>>,
     fuzzy: FuzzyMatcher,
 }
 
 impl Pattern {
     /// Returns the matcher to test terms with; `None` if nothing can match.
     pub(super) fn matcher(&mut self) -> Option<Matcher<'_>> {
-        Matcher::new(self.kind, &self.bytes, &mut self.fuzzy)
+        Matcher::new(self.kind, &self.bytes, self.automaton.as_slice(), &mut self.fuzzy)
     }
 }
 
@@ -107,8 +110,14 @@ impl Wanted {
         let pattern = &query.patterns[pattern as usize];
         if pattern.field == field {
             let bytes = query.pattern_bytes(pattern).into();
+            let (kind, automaton) = match pattern.kind {
+                PatternKind::Regex(automaton) => {
+                    (PatternKind::Regex(0), query.automata.get(automaton as usize).cloned())
+                }
+                kind => (kind, None),
+            };
             let fuzzy = FuzzyMatcher::default();
-            self.patterns.push(Pattern { kind: pattern.kind, bytes, fuzzy });
+            self.patterns.push(Pattern { kind, bytes, automaton, fuzzy });
         }
     }
 

@@ -16,6 +16,8 @@ pub(super) struct Parse<'a> {
     pub(super) closed: NodeId,
     /// The last group of juxtaposed clauses without signs.
     beside: NodeId,
+    /// Bytes of the regular expressions so far, with those that a lenient parser took as text.
+    pub(super) expression_bytes: usize,
     /// The field of words without a field's name.
     pub(super) field: Target,
     pub(super) query: &'a mut Query,
@@ -34,7 +36,18 @@ impl<'a> Parse<'a> {
     ) -> Parse<'a> {
         query.clear();
         let field = Target::text(parser.schema.analyzer());
-        Parse { parser, text, at: 0, depth: 0, closed: NONE, beside: NONE, field, query, warnings }
+        Parse {
+            parser,
+            text,
+            at: 0,
+            depth: 0,
+            closed: NONE,
+            beside: NONE,
+            expression_bytes: 0,
+            field,
+            query,
+            warnings,
+        }
     }
 
     pub(super) fn is_lenient(&self) -> bool {

@@ -13,7 +13,6 @@ use spirit_schema::TEXT;
 
 use super::grammar::Parse;
 use crate::fuzzy::FuzzyMatcher;
-use crate::pattern::Matcher;
 use crate::query::{Kind, NONE, Node, NodeId, Occur, Query, Siblings, TooLarge};
 
 /// Words of a text whose exclusions and fields may be overruled, at least.
@@ -162,8 +161,7 @@ impl Pasted {
         let mut fuzzy = FuzzyMatcher::default();
         let mut matching = Vec::new();
         if found.field == TEXT
-            && let Some(mut matcher) =
-                Matcher::new(found.kind, query.pattern_bytes(found), &mut fuzzy)
+            && let Some(mut matcher) = query.matcher(found, &mut fuzzy)
         {
             let places = self.places.iter().filter(|(word, _)| matcher.matches(word));
             matching.extend(places.map(|(_, places)| places.as_slice()));

@@ -142,7 +142,7 @@ impl<'a> Parse<'a> {
 
     /// Returns the place of the only word that the analyzer makes of a text; none if it makes more
     /// or none.
-    fn one_word(&mut self, field: Target, text: &str) -> Option<Range<usize>> {
+    pub(super) fn one_word(&mut self, field: Target, text: &str) -> Option<Range<usize>> {
         let mut found = 0..text.len();
         let Some(tokenizer) = self.tokenizer(field) else { return Some(found) };
         // A stop word is left out, and so has no place. It is a word all the same.

@@ -13,6 +13,7 @@ use crate::clause::Clause;
 use crate::pattern::{Edge, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
 
+mod expressions;
 mod lenient;
 mod typed;
 
@@ -62,6 +63,7 @@ fn node(query: &Query, id: NodeId) -> String {
                 PatternKind::Prefix => format!("{bytes}…"),
                 PatternKind::Wildcard => format!("/{bytes}/"),
                 PatternKind::Fuzzy(fuzzy) => format!("{bytes}~{}", fuzzy.distance),
+                PatternKind::Regex(_) => format!("regex<{bytes}>"),
                 PatternKind::Range { from, to, split } => {
                     let (low, high) = bytes.split_at(split as usize);
                     let open = if from == Edge::Excluded { '{' } else { '[' };

@@ -127,6 +127,9 @@ impl<'a> Parse<'a> {
         {
             return Ok(node);
         }
+        if let Some(node) = self.regex(self.field, self.field.id != TEXT)? {
+            return Ok(node);
+        }
         let raw = self.take_raw_word();
         self.value(self.field, start, raw)
     }
@@ -217,6 +220,9 @@ impl<'a> Parse<'a> {
             }
             Some(c) if is_quote(c) => self.phrase(field),
             _ => {
+                if let Some(node) = self.regex(field, true)? {
+                    return Ok(node);
+                }
                 let raw = self.take_raw_word();
                 if raw.is_empty() {
                     self.complain(behind, Problem::Expected("a value after `:`"))?;

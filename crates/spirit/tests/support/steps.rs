@@ -123,6 +123,8 @@ fn pattern() -> impl Strategy<Value = Clause> {
         word().prop_map(|word| Clause::prefix(&word[..word.len() - 1])),
         word().prop_map(|word| Clause::wildcard(&format!("{}?", &word[..word.len() - 1]))),
         word().prop_map(|word| Clause::wildcard(&format!("*{}", &word[1..]))),
+        word().prop_map(|word| Clause::regex(&format!("{}[0-9]", &word[..word.len() - 1]))),
+        word().prop_map(|word| Clause::regex(&format!("(w|{}).?[1-3]*", &word[..1]))),
         (word(), 0u8..=2).prop_map(|(word, distance)| Clause::fuzzy(&word, distance)),
     ]
 }

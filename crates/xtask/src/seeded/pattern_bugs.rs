@@ -106,4 +106,20 @@ pub(super) const BUGS: &[Bug] = &[
         new: "!many",
         found_by: tests("-p spirit-kernel --test spelling", ""),
     },
+    Bug {
+        name: "regex-first-way",
+        what: "an expression takes the first of two ways, though only the other one ends where the term does",
+        file: "crates/query/src/automaton.rs",
+        old: ".match_kind(MatchKind::All)",
+        new: ".match_kind(MatchKind::LeftmostFirst)",
+        found_by: of_query("expressions_match_whole_terms"),
+    },
+    Bug {
+        name: "regex-ended",
+        what: "terms that end early are filtered out of a fresh segment, though an expression matches them",
+        file: "crates/query/src/automaton.rs",
+        old: "            if may_have_ended {\n                allowed.insert(0);\n            }\n",
+        new: "",
+        found_by: of_query("no_match_is_ruled_out"),
+    },
 ];

@@ -2,13 +2,13 @@
 
 use super::{parser, shown, strict};
 
-fn check(cases: &[(&str, &str)]) {
+pub(super) fn check(cases: &[(&str, &str)]) {
     for (text, expected) in cases {
         assert_eq!(strict(text), Ok((*expected).to_owned()), "{text}");
     }
 }
 
-fn refuses(cases: &[(&str, usize, &str)]) {
+pub(super) fn refuses(cases: &[(&str, usize, &str)]) {
     for (text, offset, expected) in cases {
         let (at, problem) = strict(text).expect_err(text);
         assert_eq!(at, *offset, "{text}: {problem}");
