@@ -39,7 +39,7 @@ fn put(index: &Index, key: &str, chance: &mut Chance) {
         0 => Value::Float(0.5),
         _ => Value::Integer(number),
     };
-    index.add(&document.field("rating", rating)).unwrap();
+    index.add(document.field("rating", rating)).unwrap();
 }
 
 fn with_keywords(options: Builder) -> Builder {
