@@ -89,7 +89,7 @@ pub(crate) struct Rules {
     /// Names of the text, the first that a document has.
     texts: Vec<String>,
     /// Fields that the index has: what their values are is not guessed.
-    kinds: HashMap<String, FieldKind>,
+    kinds: HashMap<String, Known>,
     /// Between values of a row.
     delimiter: u8,
 }
@@ -101,9 +101,19 @@ impl Rules {
         let guessed = TEXTS.iter().filter(is_free).filter(|_| asked.is_empty());
         let texts = asked.iter().cloned().chain(["text".to_owned()]);
         let texts = texts.chain(guessed.map(|name| (*name).to_owned())).collect();
-        let kinds = schema.fields().iter().map(|field| (field.name.clone(), field.kind));
+        let kinds = schema.fields().iter().map(|field| {
+            (field.name.clone(), Known { kind: field.kind, may_widen: field.may_widen() })
+        });
         Rules { texts, kinds: kinds.collect(), delimiter }
     }
+}
+
+/// A field that the index has.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    kind: FieldKind,
+    /// It has whole numbers, but takes any other one.
+    may_widen: bool,
 }
 
 /// Makes documents of the records of one source.
@@ -119,7 +129,7 @@ pub(crate) struct Parser {
 struct Column {
     name: String,
     /// The kind of the field, if the index has it.
-    kind: Option<FieldKind>,
+    kind: Option<Known>,
     /// It has had a value that is no number: all that follow are words.
     is_words: AtomicBool,
 }
@@ -228,8 +238,13 @@ impl Column {
 }
 
 /// A value of a field of this kind. One that does not fit stays as it is, and is refused as such.
-fn of_kind(kind: FieldKind, text: &str) -> Given {
-    let given = match kind {
+fn of_kind(known: Known, text: &str) -> Given {
+    let given = match known.kind {
+        FieldKind::Integer if known.may_widen => {
+            let other = || text.parse().ok().filter(|number: &f64| number.is_finite());
+            let integer = text.parse().ok().map(Given::Integer);
+            integer.or_else(|| other().map(Given::Float))
+        }
         FieldKind::Integer | FieldKind::Time(_) => text.parse().ok().map(Given::Integer),
         FieldKind::Float => text.parse().ok().map(Given::Float),
         FieldKind::Boolean => text.parse().ok().map(Given::Boolean),

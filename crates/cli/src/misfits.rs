@@ -1,7 +1,7 @@
 //! Values that do not fit their fields: left out, converted, or the reason to refuse a document.
 
 use clap::ValueEnum;
-use spirit::schema::{FieldError, Schema};
+use spirit::schema::{Field, FieldError, Schema};
 use spirit::{FieldKind, Value};
 
 use crate::chunk::{Chunk, Held};
@@ -32,9 +32,13 @@ impl OnMisfit {
             if !is_misfit(&misfit) {
                 return None;
             }
-            let kind = schema.by_name(name).map(|field| field.kind);
-            let convert = kind.filter(|_| self == OnMisfit::Convert);
-            if let Some(held) = convert.and_then(|kind| converted(value, kind)) {
+            let field = schema.by_name(name).filter(|_| self == OnMisfit::Convert);
+            let wider = |field: &Field| field.may_widen().then_some(FieldKind::Float);
+            let convert = |field: &Field| {
+                let held = converted(value, field.kind);
+                held.or_else(|| converted(value, wider(field)?))
+            };
+            if let Some(held) = field.and_then(convert) {
                 return Some(held);
             }
             left_out(name, misfit);

@@ -31,6 +31,10 @@
 //! most 12 bytes a value and 48 a column, for any contents of the segment. The fresh form had room
 //! for this ([`geometry`](crate::ground::geometry)).
 //!
+//! A field of whole numbers may have been widened to floating-point ones. Columns from before stay
+//! as they are: [`read_as`](Column::read_as) converts their values, and a range's ends to exactly
+//! those stored values that are within.
+//!
 //! One word of a descriptor leads to all columns, as to texts. The copy in the second tier is
 //! equal, word for word. Data read from there may be damaged. Its [shape] was checked, so that
 //! nothing leads out of it. Values may be any. A check for damage may read columns while their
@@ -98,6 +102,7 @@ impl<'a> Columns<'a> {
         let (bits, listed) = if entry.is_listed { (0, entry.values as u64) } else { (words, 0) };
         Some(Column {
             entry,
+            kind: entry.kind,
             rows: self.rows,
             bits: self.region.get(Span::new(first, bits))?,
             listed: self.region.get(Span::new(first, listed))?,
@@ -147,6 +152,8 @@ impl<'a> Columns<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a> {
     entry: Entry,
+    /// The kind that its values are read as.
+    kind: ValueKind,
     /// Number of rows of the segment.
     rows: u32,
     /// In a dense column, a bit for each row that has a value; empty if all have.
@@ -164,17 +171,32 @@ impl Column<'_> {
 
     /// Returns the kind of its values.
     pub fn kind(&self) -> ValueKind {
-        self.entry.kind
+        self.kind
+    }
+
+    /// Returns the column with its values read as this kind, if they can be.
+    #[inline]
+    pub(crate) fn read_as(self, kind: ValueKind) -> Option<Self> {
+        self.entry.kind.reads_as(kind).then_some(Column { kind, ..self })
+    }
+
+    /// Returns a stored value as one of the column's kind.
+    #[inline]
+    fn read(&self, stored: u64) -> u64 {
+        if self.kind == self.entry.kind {
+            return stored;
+        }
+        self.entry.kind.converted(self.kind, stored)
     }
 
     /// Returns the least value. For keywords, it is the first term of the field.
     pub fn min(&self) -> u64 {
-        self.entry.min
+        self.read(self.entry.min)
     }
 
     /// Returns the highest value. For keywords, it is the last term of the field.
     pub fn max(&self) -> u64 {
-        self.entry.max
+        self.read(self.entry.max)
     }
 
     /// Returns the number of values.
@@ -226,13 +248,14 @@ impl Column<'_> {
     #[inline]
     pub fn of(&self, rank: u32) -> impl DoubleEndedIterator<Item = u64> + '_ {
         let index = rank.wrapping_sub(self.base_rank());
-        self.slots(index).map(|slot| self.value(slot))
+        self.slots(index).map(|slot| self.read(self.value(slot)))
     }
 
     /// Yields all values with the ranks of their rows, which ascend. Those of one row ascend.
     pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + '_ {
         let slots = if self.entry.is_listed { self.listed.len() } else { self.rows as usize };
-        let of_slot = |slot| Some((self.base_rank() + self.row(slot)?, self.value(slot)));
+        let of_slot =
+            |slot| Some((self.base_rank() + self.row(slot)?, self.read(self.value(slot))));
         (0..slots).filter_map(of_slot)
     }
 
@@ -245,20 +268,35 @@ impl Column<'_> {
         within: RangeInclusive<u64>,
         bits: &mut [u64],
     ) {
-        let (low, high) = ((*within.start()).max(self.min()), (*within.end()).min(self.max()));
-        if within.is_empty() || low > high {
-            return;
-        }
-        if (low, high) == (self.min(), self.max()) {
+        let Entry { min, max, .. } = self.entry;
+        let Some((low, high)) = self.stored_within(&within) else { return };
+        if (low, high) == (min, max) {
             return self.presence_bits(level, rank, bits);
         }
-        let within = low - self.min()..=high - self.min();
+        let within = low - min..=high - min;
         let first = rank.wrapping_sub(self.base_rank());
         if self.entry.is_listed {
             self.listed_bits(level, first, within, bits);
         } else {
             self.dense_bits(level, first as usize, within, bits);
         }
+    }
+
+    /// Returns the least and the highest number that a stored value may be, if its value is
+    /// `within`.
+    fn stored_within(&self, within: &RangeInclusive<u64>) -> Option<(u64, u64)> {
+        let Entry { min, max, .. } = self.entry;
+        if within.is_empty() || *within.end() < self.min() || *within.start() > self.max() {
+            return None;
+        }
+        if self.kind == self.entry.kind {
+            return Some(((*within.start()).max(min), (*within.end()).min(max)));
+        }
+        // No conversion changes the order, so both ends are found by halving.
+        let low = first_in(min, max, |stored| self.read(stored) >= *within.start())?;
+        let above = first_in(min, max, |stored| self.read(stored) > *within.end());
+        let high = above.map_or(Some(max), |above| above.checked_sub(1))?;
+        (low <= high).then_some((low, high))
     }
 
     /// Like [`range_bits`](Self::range_bits), but for rows that have any value.
@@ -377,6 +415,20 @@ impl Column<'_> {
         let value = word >> (8 * (slot * bytes % 8)) & u64::MAX >> (64 - 8 * bytes);
         self.entry.min.wrapping_add(value)
     }
+}
+
+/// Returns the first number from `low` to `high` for which `is_right` holds. It holds for all that
+/// follow. The loop ends because each round halves the numbers that are left.
+fn first_in(low: u64, high: u64, is_right: impl Fn(u64) -> bool) -> Option<u64> {
+    if low > high || !is_right(high) {
+        return None;
+    }
+    let (mut low, mut high) = (low, high);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        if is_right(middle) { high = middle } else { low = middle + 1 }
+    }
+    Some(low)
 }
 
 /// Returns a mask of the lowest `count` bits, or all if there are no more.

@@ -95,6 +95,16 @@ impl Oracle {
         key
     }
 
+    /// A field of whole numbers is one of floating-point numbers from now on.
+    pub fn widen(&mut self, field: &str) {
+        let fields = self.documents.iter_mut().flatten().flat_map(|document| &mut document.fields);
+        for (_, value) in fields.filter(|(name, _)| name == field) {
+            if let Value::Integer(number) = *value {
+                *value = Value::Float(number as f64);
+            }
+        }
+    }
+
     /// Deletes a document; says whether there was one.
     pub fn delete(&mut self, key: &str) -> bool {
         let old = self.live.remove(key);

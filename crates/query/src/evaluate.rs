@@ -214,8 +214,7 @@ impl Place<'_> {
             return self.segment.column(field, kind)?.of(rank).next_back();
         }
         let values = self.segment.values(rank_of(rank));
-        let of_field = values.filter(|value| (value.field, value.kind) == (field, kind));
-        of_field.map(|value| kind.sortable(value.bits)).max()
+        values.filter_map(|value| value.read_as(field, kind)).max()
     }
 }
 

@@ -5,7 +5,8 @@ use std::fmt;
 use spirit_index::ground::ValueKind;
 use spirit_text::Analyzer;
 
-/// The kind of a field. It never changes.
+/// The kind of a field. It never changes, unless a document has added the field: then integers may
+/// become floating-point numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FieldKind {
     /// Text that is cut into terms by an analyzer.

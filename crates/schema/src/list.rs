@@ -2,7 +2,7 @@
 //!
 //! | bytes of a field | |
 //! |---|---|
-//! | 2 | its kind |
+//! | 2 | its kind; for numbers, if it was widened or may be, a 1 in the second |
 //! | 1 | the length of its name, in bytes |
 //! | .. | its name |
 
@@ -15,7 +15,7 @@ use crate::NAME_BYTES_MAX;
 use crate::bytes::take_byte;
 use crate::kind::FieldKind;
 use crate::limits::FIELDS_MAX;
-use crate::schema::Schema;
+use crate::schema::{Field, Schema, Widening};
 
 /// The longest list, in bytes.
 pub(crate) const BYTES_MAX: usize = (FIELDS_MAX - 1) * (3 + NAME_BYTES_MAX);
@@ -39,7 +39,7 @@ impl Schema {
     pub fn list(&self) -> Vec<u8> {
         let mut list = Vec::new();
         for field in &self.fields()[1..] {
-            list.extend_from_slice(&field.kind.numbers());
+            list.extend_from_slice(&numbers(field));
             list.push(field.name.len() as u8);
             list.extend_from_slice(field.name.as_bytes());
         }
@@ -55,19 +55,41 @@ impl Schema {
         let mut schema = Schema::new(analyzer, dynamic);
         let mut rest = list;
         while !rest.is_empty() {
-            let (name, kind) = take_field(&mut rest).ok_or(MalformedList)?;
-            schema.add(name, kind).map_err(|_| MalformedList)?;
+            let (name, kind, widening) = take_field(&mut rest).ok_or(MalformedList)?;
+            let id = schema.add(name, kind).map_err(|_| MalformedList)?;
+            schema.set(id, kind, widening);
         }
         Ok(schema)
     }
 }
 
-fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(&'a str, FieldKind)> {
-    let kind = FieldKind::from_numbers([take_byte(rest)?, take_byte(rest)?])?;
+/// The second byte of a field of integers that may widen, and of one that was widened.
+const WIDENING: u8 = 1;
+
+/// Returns the two bytes of a field's kind.
+fn numbers(field: &Field) -> [u8; 2] {
+    match field.widening {
+        Widening::Never => field.kind.numbers(),
+        Widening::Possible | Widening::Done => [field.kind.numbers()[0], WIDENING],
+    }
+}
+
+/// Returns the kind with these two bytes; none if they are not valid.
+fn from_numbers([kind, more]: [u8; 2]) -> Option<(FieldKind, Widening)> {
+    let plain = FieldKind::from_numbers([kind, 0]);
+    match plain.filter(|_| more == WIDENING) {
+        Some(FieldKind::Integer) => Some((FieldKind::Integer, Widening::Possible)),
+        Some(FieldKind::Float) => Some((FieldKind::Float, Widening::Done)),
+        _ => Some((FieldKind::from_numbers([kind, more])?, Widening::Never)),
+    }
+}
+
+fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(&'a str, FieldKind, Widening)> {
+    let (kind, widening) = from_numbers([take_byte(rest)?, take_byte(rest)?])?;
     let len = usize::from(take_byte(rest)?);
     let (name, others) = rest.split_at_checked(len)?;
     *rest = others;
-    Some((std::str::from_utf8(name).ok()?, kind))
+    Some((std::str::from_utf8(name).ok()?, kind, widening))
 }
 
 #[cfg(test)]

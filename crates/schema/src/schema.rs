@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use spirit_index::ground::FieldId;
+use spirit_index::ground::{FieldId, ValueKind};
 use spirit_text::Analyzer;
 
 use crate::encoded;
@@ -26,6 +26,51 @@ pub struct Field {
     pub name: String,
     /// Its kind.
     pub kind: FieldKind,
+    pub(crate) widening: Widening,
+}
+
+/// How a field of whole numbers becomes one of floating-point numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Widening {
+    /// Never: it was declared, or has another kind.
+    Never,
+    /// When a document brings such a number: the field has integers, and a document added it.
+    Possible,
+    /// It was: values from before are integers.
+    Done,
+}
+
+impl Field {
+    /// True if it holds integers, but a document with another number makes it a field of
+    /// floating-point numbers: a document has added the field.
+    pub fn may_widen(&self) -> bool {
+        self.widening == Widening::Possible
+    }
+
+    /// True if it has held integers before. They are read as floating-point numbers.
+    pub fn is_widened(&self) -> bool {
+        self.widening == Widening::Done
+    }
+
+    /// Returns a value of the field as one of its current kind: an integer from before it was widened
+    /// as a floating-point number.
+    pub fn current<'a>(&self, value: FieldValue<'a>) -> FieldValue<'a> {
+        match value {
+            FieldValue::Integer(number) if self.is_widened() => FieldValue::Float(number as f64),
+            value => value,
+        }
+    }
+
+    /// True if its columns and rows may have values of this kind.
+    pub fn may_hold(&self, kind: ValueKind) -> bool {
+        self.kind.value_kind() == kind || self.is_widened() && kind == ValueKind::Integer
+    }
+
+    /// True if the field does not hold this number, but would if it were widened.
+    fn widens_for(&self, value: Value<'_>) -> bool {
+        let is_number = matches!(value, Value::Float(_));
+        self.may_widen() && is_number && value.fitted(self.kind).is_none()
+    }
 }
 
 /// The fields of an index's documents.
@@ -94,30 +139,72 @@ impl Schema {
     fn push(&mut self, name: &str, kind: FieldKind) -> FieldId {
         let id = FieldId(self.fields.len() as u8);
         self.by_name.insert(name.to_owned(), id);
-        self.fields.push(Field { id, name: name.to_owned(), kind });
+        self.fields.push(Field { id, name: name.to_owned(), kind, widening: Widening::Never });
         id
     }
 
     /// Adds the unknown fields of these values, if the schema is dynamic. Each gets the kind of its
-    /// first value.
+    /// first value. A field of integers that was added like this becomes one of floating-point
+    /// numbers if a value needs it. Returns true if the schema has changed.
+    ///
+    /// # Errors
+    /// If a name is not valid, or if there are too many fields.
     pub fn grow<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, Value<'a>)>,
-    ) -> Result<(), FieldError> {
-        for (name, value) in values {
-            if self.field(name, value).is_err_and(|error| is_unknown(&error)) && self.dynamic {
-                self.add(name, value.natural_kind(self.analyzer))?;
-            }
+    ) -> Result<bool, FieldError> {
+        let mut has_grown = false;
+        if !self.dynamic {
+            return Ok(false);
         }
-        Ok(())
+        for (name, value) in values {
+            let id = match self.field(name, value) {
+                Ok(field) if field.widens_for(value) => {
+                    let id = field.id;
+                    self.set(id, FieldKind::Float, Widening::Done);
+                    has_grown = true;
+                    continue;
+                }
+                Err(error) if is_unknown(&error) => {
+                    self.add(name, value.natural_kind(self.analyzer))?
+                }
+                _ => continue,
+            };
+            self.note_grown(id);
+            has_grown = true;
+        }
+        Ok(has_grown)
     }
 
-    /// Checks that a document may have this value: an unknown field in a dynamic schema takes any.
+    /// True if these values would make the schema [grow](Self::grow), or fail to.
+    pub fn grows_by<'a>(&self, values: impl IntoIterator<Item = (&'a str, Value<'a>)>) -> bool {
+        let grows_by = |(name, value)| match self.field(name, value) {
+            Ok(field) => field.widens_for(value),
+            Err(error) => is_unknown(&error),
+        };
+        self.dynamic && values.into_iter().any(grows_by)
+    }
+
+    /// Notes that a document has added a field, not a declaration.
+    pub(crate) fn note_grown(&mut self, id: FieldId) {
+        if self.fields[usize::from(id.0)].kind == FieldKind::Integer {
+            self.set(id, FieldKind::Integer, Widening::Possible);
+        }
+    }
+
+    pub(crate) fn set(&mut self, id: FieldId, kind: FieldKind, widening: Widening) {
+        let field = &mut self.fields[usize::from(id.0)];
+        (field.kind, field.widening) = (kind, widening);
+    }
+
+    /// Checks that a document may have this value: an unknown field in a dynamic schema takes any,
+    /// and a field that [may widen](Field::may_widen) any number.
     ///
     /// # Errors
     /// If the value does not fit its field, or if there can be no such field.
     pub fn check(&self, name: &str, value: Value<'_>) -> Result<(), FieldError> {
         match self.field(name, value) {
+            Ok(field) if self.dynamic && field.widens_for(value) => Ok(()),
             Ok(field) => fitted(field, value).map(drop),
             Err(error) if is_unknown(&error) && self.dynamic => Ok(()),
             Err(error) => Err(error),
@@ -162,7 +249,8 @@ impl Schema {
     pub fn admits(&self, encoded: &[u8]) -> bool {
         let fits = |(id, value): (FieldId, FieldValue<'_>)| {
             let field = self.get(id).filter(|field| field.id != TEXT);
-            field.is_some_and(|field| value.is_of(field.kind))
+            let is_earlier = |field: &Field| field.is_widened() && value.is_of(FieldKind::Integer);
+            field.is_some_and(|field| value.is_of(field.kind) || is_earlier(field))
         };
         let mut count = 0;
         encoded::is_whole(encoded, |value| {
@@ -248,6 +336,50 @@ mod tests {
             misfit.to_string(),
             "field \"views\" holds values of kind integer; \"17\" is not one"
         );
+    }
+
+    #[test]
+    fn a_field_of_integers_that_a_document_added_widens() {
+        let mut schema = schema();
+        schema.add("declared", FieldKind::Integer).unwrap();
+        let mut integer = Vec::new();
+        assert_eq!(schema.grow([("n", 20.into())]), Ok(true));
+        schema.encode([("n", 20.into())], &mut integer).unwrap();
+        for kept in [21.into(), 21.0.into(), "20.5".into(), true.into()] {
+            assert!(!schema.grows_by([("n", kept)]));
+            assert_eq!(schema.grow([("n", kept)]), Ok(false));
+        }
+        for (name, number) in [("declared", 20.5), ("declared", 1e300)] {
+            assert!(!schema.grows_by([(name, number.into())]));
+            assert!(schema.check(name, number.into()).is_err());
+        }
+        let before = schema.by_name("n").unwrap().clone();
+        assert!(before.may_widen() && !before.is_widened());
+        for number in [20.5, 1e16, -1e300] {
+            let mut schema = schema.clone();
+            assert!(schema.grows_by([("n", number.into())]));
+            assert_eq!(schema.check("n", number.into()), Ok(()));
+            assert_eq!(schema.grow([("n", number.into())]), Ok(true));
+            assert_eq!(schema.grow([("n", number.into())]), Ok(false));
+            let after = schema.by_name("n").unwrap();
+            assert_eq!((after.id, after.kind), (before.id, FieldKind::Float));
+            assert!(after.is_widened() && !after.may_widen());
+            assert_eq!(after.current(FieldValue::Integer(20)), FieldValue::Float(20.0));
+            assert!(after.may_hold(ValueKind::Integer) && after.may_hold(ValueKind::Float));
+            assert!(schema.admits(&integer), "values from before stay");
+            let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
+            assert_eq!(read.fields(), schema.fields());
+        }
+        let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
+        assert_eq!(read.fields(), schema.fields());
+        let strict = Schema::from_list(&schema.list(), Analyzer::Simple, false).unwrap();
+        assert!(!strict.grows_by([("n", 20.5.into())]));
+        assert!(strict.check("n", 20.5.into()).is_err());
+        // One document may do both.
+        let both = [("m", 1.into()), ("m", 1.5.into())];
+        assert_eq!(schema.grow(both), Ok(true));
+        assert_eq!(schema.by_name("m").unwrap().kind, FieldKind::Float);
+        schema.encode(both, &mut Vec::new()).unwrap();
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Writes the columns of a segment. Its values are passed twice: first to plan the layout, then to
-//! be written. Each time the values of a field come newest row first, and those of a row in
+//! be written. If a field was widened meanwhile, its column has the wider kind, and the other values
+//! are converted. Each time the values of a field come newest row first, and those of a row in
 //! ascending order. Fields may come in any order. Lengths of texts can be written before the rest,
 //! because block maxima need them.
 
@@ -51,6 +52,7 @@ impl Plan {
         let min = if kind == ValueKind::Text { 0 } else { u64::MAX };
         let none = Planned { kind, rows: 0, values: 0, min, max: 0, tokens: 0, last: NO_ROW };
         let column = self.columns[field.0 as usize].get_or_insert(none);
+        let bits = column.take_kind(kind, bits);
         column.rows += u32::from(column.last != index);
         column.values += 1;
         column.last = index;
@@ -103,6 +105,20 @@ impl Plan {
             entries.push(entry);
         }
         Some(Layout { rows, entries, bytes: if count == 0 { 0 } else { at * WORD } })
+    }
+}
+
+impl Planned {
+    /// Returns the value as one of the column's kind. Whole numbers and floating-point ones make a
+    /// column of the latter.
+    fn take_kind(&mut self, kind: ValueKind, bits: u64) -> u64 {
+        if (self.kind, kind) == (ValueKind::Integer, ValueKind::Float) {
+            // The order stays, so these values are still the least and the highest.
+            self.min = self.kind.converted(kind, self.min);
+            self.max = self.kind.converted(kind, self.max);
+            self.kind = kind;
+        }
+        kind.converted(self.kind, bits)
     }
 }
 
@@ -232,6 +248,7 @@ impl ColumnWriter<'_> {
     /// Writes a value, in sortable form, of the row with this index.
     pub(crate) fn put(&mut self, index: u32, value: RowValue) {
         let column = self.columns[value.field.0 as usize].as_mut();
-        column.expect("every value was planned").put(index, value.bits);
+        let column = column.expect("every value was planned");
+        column.put(index, value.kind.converted(column.entry.kind, value.bits));
     }
 }

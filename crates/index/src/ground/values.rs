@@ -68,6 +68,36 @@ impl ValueKind {
             ValueKind::Text | ValueKind::Keyword | ValueKind::Boolean => sortable,
         }
     }
+
+    /// True if values of this kind can be read as values of the other one. A field of whole numbers
+    /// may have been [widened](Self::converted).
+    #[inline]
+    pub(crate) fn reads_as(self, other: ValueKind) -> bool {
+        use ValueKind::{Float, Integer};
+        self == other || matches!((self, other), (Integer, Float) | (Float, Integer))
+    }
+
+    /// Converts a value of this kind, in sortable form, to the other kind. Never changes the order
+    /// of two values, but may make them equal.
+    ///
+    /// An integer becomes the nearest floating-point number, of two equally near ones the even one.
+    /// A floating-point number is rounded downwards, and to the nearest integer of 64 bits; a NaN
+    /// becomes the highest. Only a query that was compiled before the field was widened needs that.
+    #[inline]
+    pub(crate) fn converted(self, to: ValueKind, sortable: u64) -> u64 {
+        match (self, to) {
+            (ValueKind::Integer, ValueKind::Float) => {
+                let number = self.from_sortable(sortable).cast_signed();
+                to.sortable((number as f64).to_bits())
+            }
+            (ValueKind::Float, ValueKind::Integer) => {
+                let number = f64::from_bits(self.from_sortable(sortable));
+                let whole = if number.is_nan() { i64::MAX } else { number.floor() as i64 };
+                to.sortable(whole.cast_unsigned())
+            }
+            _ => sortable,
+        }
+    }
 }
 
 /// Returns the sortable form of a number. Larger positive numbers have larger bits, and larger
@@ -87,6 +117,18 @@ pub struct RowValue {
     pub kind: ValueKind,
     /// Its bits.
     pub bits: u64,
+}
+
+impl RowValue {
+    /// Returns the value in [sortable](ValueKind::sortable) form, if it is one of this field that
+    /// can be read as this kind.
+    #[inline]
+    pub fn read_as(self, field: FieldId, kind: ValueKind) -> Option<u64> {
+        if self.field != field || !self.kind.reads_as(kind) {
+            return None;
+        }
+        Some(self.kind.converted(kind, self.kind.sortable(self.bits)))
+    }
 }
 
 /// Returns the number of words of a record.
@@ -194,6 +236,21 @@ mod tests {
             let back = f64::from_bits(kind.from_sortable(of(a)));
             prop_assert!(back == a || back.is_nan() && a.is_nan());
             prop_assert_eq!(of(back), of(a));
+        }
+
+        /// A search for an interval's ends relies on this.
+        #[test]
+        fn a_conversion_keeps_the_order(a in integer(), b in integer(), x in float(), y in float()) {
+            use ValueKind::{Float, Integer};
+            let as_float = |n: i64| Integer.converted(Float, Integer.sortable(n.cast_unsigned()));
+            prop_assert_eq!(as_float(a), Float.sortable((a as f64).to_bits()));
+            prop_assert_eq!(as_float(a) < as_float(b), (a as f64) < b as f64);
+            let of = |x: f64| Float.sortable(x.to_bits());
+            let as_integer = |x: f64| Float.converted(Integer, of(x));
+            prop_assert!(of(x) > of(y) || as_integer(x) <= as_integer(y));
+            if a.unsigned_abs() < 1 << 53 {
+                prop_assert_eq!(Float.converted(Integer, as_float(a)), Integer.sortable(a.cast_unsigned()));
+            }
         }
 
         #[test]

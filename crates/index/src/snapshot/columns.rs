@@ -6,11 +6,11 @@ use crate::ground::values::ValueKind;
 use crate::snapshot::Segment;
 
 impl<'a> Segment<'a> {
-    /// Returns the column of a field whose values are of this kind. For segments within the window
+    /// Returns the column of a field, if its values can be read as this kind. For segments within the window
     /// only: fresh ones have [values](Self::values).
     #[inline]
     pub fn column(&self, field: FieldId, kind: ValueKind) -> Option<Column<'a>> {
-        self.all_columns()?.of_field(field).filter(|column| column.kind() == kind)
+        self.all_columns()?.of_field(field)?.read_as(kind)
     }
 
     /// Yields all its columns, by field. For segments within the window only.

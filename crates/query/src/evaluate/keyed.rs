@@ -93,9 +93,8 @@ impl Evaluation<'_, Keying<'_>> {
     fn push_fresh(&mut self, place: &Place<'_>, key: KeyBy, rank: u32) {
         let (by, local) = (key.by, rank_of(rank));
         let values = place.segment.values(local);
-        let own = values.filter(|value| (value.field, value.kind) == (by.field, by.kind));
         if !by.is_by_words() {
-            let values = own.map(|value| by.kind.sortable(value.bits));
+            let values = values.filter_map(|value| value.read_as(by.field, by.kind));
             let value = match by.direction {
                 Direction::Ascending => values.min(),
                 Direction::Descending => values.max(),

@@ -97,8 +97,8 @@ impl<C> Evaluation<'_, C> {
         let intervals = self.query.intervals(range);
         let mut values = place.segment.values(rank_of(rank));
         values.any(|value| {
-            let is_of = (value.field, value.kind) == (range.field, range.kind);
-            is_of && has(intervals, value.kind.sortable(value.bits))
+            let value = value.read_as(range.field, range.kind);
+            value.is_some_and(|value| has(intervals, value))
         })
     }
 }

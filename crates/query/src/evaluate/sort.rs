@@ -87,8 +87,8 @@ impl Evaluation<'_, Sorting<'_>> {
             return self.offer_fresh_word(place, rank);
         }
         let values = place.segment.values(rank_of(rank));
-        let keys = values.filter(|value| (value.field, value.kind) == (by.field, by.kind));
-        let key = keys.map(|value| by.key(by.kind.sortable(value.bits))).max();
+        let values = values.filter_map(|value| value.read_as(by.field, by.kind));
+        let key = values.map(|value| by.key(value)).max();
         self.offer_sorted(place, rank, key);
     }
 

@@ -160,8 +160,8 @@ impl Aggregating<'_> {
         for bit in ones(bits) {
             let values = segment.values(rank_of(window.rank(bit)));
             for part in &mut self.0.parts {
-                let own = values.clone().filter(|v| (v.field, v.kind) == (part.field, part.kind));
-                part.values.extend(own.map(|value| value.kind.sortable(value.bits)));
+                let own = values.clone().filter_map(|v| v.read_as(part.field, part.kind));
+                part.values.extend(own);
                 part.values.sort_unstable();
                 part.take_document();
             }

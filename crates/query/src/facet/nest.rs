@@ -63,11 +63,10 @@ impl Nest {
         let values = segment.values(rank_of(rank));
         for node in &mut self.nodes {
             let (field, kind) = (node.field, node.kind);
-            let own = values.clone().filter(|value| (value.field, value.kind) == (field, kind));
-            for value in own {
+            for value in values.clone().filter_map(|value| value.read_as(field, kind)) {
                 match kind {
-                    ValueKind::Keyword => node.take_fresh_word(segment, value.bits as u32),
-                    kind => node.values.push(kind.sortable(value.bits)),
+                    ValueKind::Keyword => node.take_fresh_word(segment, value as u32),
+                    _ => node.values.push(value),
                 }
             }
             node.settle(marks, segment.id(), rank_of(rank));

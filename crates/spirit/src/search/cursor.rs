@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use spirit_index::rows::Statistics;
-use spirit_query::{Counts, Direction, Fading, Fingerprint, Parameters, Query, SortKey};
+use spirit_query::{Counts, Direction, Fading, Fingerprint, Parameters, Query, SortBy, SortKey};
 use spirit_schema::FieldId;
 
 use crate::search::error::SearchError;
@@ -46,7 +46,7 @@ pub(crate) struct RankedCursor {
 /// The place of a hit in the order of a field's values.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SortedCursor {
-    /// The fingerprint of the query.
+    /// The fingerprint of the query and the [kind](sorted_fingerprint) of the field.
     pub(crate) fingerprint: u32,
     pub(crate) field: FieldId,
     pub(crate) direction: Direction,
@@ -71,6 +71,12 @@ pub(crate) fn fingerprint(query: &Query, parameters: Parameters, fading: Option<
     let print = [k1, b].iter().fold(Fingerprint::of(query), |p, x| p.and(u64::from(x.to_bits())));
     let faded = |fading: &Fading| print.and(u64::from(fading.field.0)).and(fading.half_life);
     fading.map_or(print, faded).short()
+}
+
+/// Returns the fingerprint of a query in the order of a field. A field that is widened has keys of
+/// another form from then on.
+pub(crate) fn sorted_fingerprint(query: &Query, by: SortBy) -> u32 {
+    Fingerprint::of(query).and(by.kind as u64).short()
 }
 
 /// Returns an error if the cursor's fingerprint differs from the search's. Without a cursor it does

@@ -4,12 +4,12 @@
 use std::fmt;
 
 use spirit_index::ground::ValueKind;
-use spirit_query::{
-    Address, Counts, Fingerprint, ParseError, Query, Scored, SortBy, SortKey, Total,
-};
+use spirit_query::{Address, Counts, ParseError, Query, Scored, SortBy, SortKey, Total};
 use spirit_schema::Value;
 
-use crate::search::cursor::{Cursor, KeyedCursor, Last, RankedCursor, SortedCursor, fingerprint};
+use crate::search::cursor::{
+    Cursor, KeyedCursor, Last, RankedCursor, SortedCursor, fingerprint, sorted_fingerprint,
+};
 use crate::search::desk::Desk;
 use crate::search::found::{Found, Ranked, Sorted};
 use crate::search::hit_error::HitError;
@@ -213,8 +213,9 @@ impl Ranked {
 impl Sorted {
     /// Returns the cursor after the hit with this key and sequence number.
     fn cursor(self, query: &Query, key: Option<SortKey>, sequence: u64) -> Cursor {
-        let Sorted { by: SortBy { field, direction, .. }, limit } = self;
-        let fingerprint = Fingerprint::of(query).short();
+        let Sorted { by, limit } = self;
+        let fingerprint = sorted_fingerprint(query, by);
+        let SortBy { field, direction, .. } = by;
         let last = Last::Sorted(SortedCursor { fingerprint, field, direction, key, sequence });
         Cursor { limit, last }
     }

@@ -94,7 +94,7 @@ fn fingerprint(query: &Query, order: &[KeyBy]) -> u32 {
         let KeyBy { by, missing_first } = key;
         let is_descending = by.direction == Direction::Descending;
         let choices = 2 * u64::from(is_descending) + u64::from(*missing_first);
-        print.and(u64::from(by.field.0)).and(choices)
+        print.and(u64::from(by.field.0)).and(by.kind as u64).and(choices)
     };
     order.iter().fold(Fingerprint::of(query), of_key).short()
 }
@@ -112,7 +112,7 @@ fn first(
         Some((Last::Sorted(last), limit)) if is_of(last, by) => Some((last, limit)),
         Some(_) => return Err(SearchError::Cursor),
     };
-    let fingerprint = || Fingerprint::of(ask.query).short();
+    let fingerprint = || cursor::sorted_fingerprint(ask.query, by);
     cursor::check(after.map(|(last, _)| last.fingerprint), fingerprint)?;
     // The order matters: a document that comes after `now` may be in this page, and is in no later
     // page.

@@ -4,7 +4,7 @@
     expect(unreachable_pub, reason = "only the laboratory names them")
 )]
 
-use spirit_schema::{FieldId, Schema, Value, encoded};
+use spirit_schema::{Schema, Value, encoded};
 
 /// A document as an index that [stores](crate::Builder::store) documents keeps it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -56,17 +56,13 @@ impl StoredDocument {
         let text = std::str::from_utf8(text).ok()?.to_owned();
         let mut fields = Vec::new();
         let is_whole = encoded::is_whole(values, |(id, value)| {
-            let named =
-                name_of(schema, id).map(|name| (name, StoredValue::from(Value::from(value))));
-            fields.extend(named);
-            schema.get(id).is_some()
+            let Some(field) = schema.get(id) else { return false };
+            let value = StoredValue::from(Value::from(field.current(value)));
+            fields.push((field.name.clone(), value));
+            true
         });
         is_whole.then_some(StoredDocument { text, fields })
     }
-}
-
-fn name_of(schema: &Schema, id: FieldId) -> Option<String> {
-    schema.get(id).map(|field| field.name.clone())
 }
 
 impl From<Value<'_>> for StoredValue {

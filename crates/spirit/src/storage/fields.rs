@@ -1,6 +1,10 @@
 //! The schema of an open index. All threads read it; one at a time grows it. A new field is durable
 //! before anything relies on it.
 //!
+//! A field that a document has added may be widened from integers to floating-point numbers. The
+//! list that says so is durable before a document has such a number. Documents from before keep
+//! their integers, also those that are encoded already and wait for an ingest role.
+//!
 //! A document's values are encoded with the schema before an executor is chosen. So all fields that
 //! reach an ingest role are durable. A document that does not fit the schema leaves it unchanged.
 //! One that is refused later, for lack of room, may leave fields behind that no document has.
@@ -135,7 +139,7 @@ impl Fields {
         let mut out = Vec::new();
         let values = || document.fields.iter().copied();
         match self.current().encode(values(), &mut out) {
-            Err(FieldError::Unknown { .. }) if self.current().is_dynamic() => {
+            Err(_) if self.current().grows_by(values()) => {
                 out.clear();
                 self.grow(values, &mut out)?;
                 Ok(out)
@@ -144,7 +148,8 @@ impl Fields {
         }
     }
 
-    /// Encodes like [`encode`](Self::encode), and adds the unknown fields to the schema.
+    /// Encodes like [`encode`](Self::encode), and adds the unknown fields to the schema,
+    /// or widens fields.
     #[cold]
     fn grow<'a, V>(&self, values: impl Fn() -> V, out: &mut Vec<u8>) -> Result<(), WriteError>
     where
@@ -152,9 +157,13 @@ impl Fields {
     {
         let mut kept = self.kept();
         let mut grown = Schema::clone(&self.current());
-        grown.grow(values()).map_err(WriteError::Field)?;
+        let has_grown = grown.grow(values()).map_err(WriteError::Field)?;
         // The whole document is checked before any of its fields is added for ever.
         grown.encode(values(), out).map_err(WriteError::Field)?;
+        // Another thread may have added the same fields meanwhile.
+        if !has_grown {
+            return Ok(());
+        }
         if let Kept::Here(here) = &mut *kept {
             here.write(&grown)?;
         }

@@ -27,9 +27,19 @@ fn value_of(name: &'static str) -> BoxedStrategy<oracle::Value> {
     match name {
         "title" | "body.part" => words().prop_map(Text).boxed(),
         "channel" => prop_oneof![word(), Just(String::new())].prop_map(Text).boxed(),
-        "views" => prop_oneof![any::<i64>(), -9i64..9, Just(i64::MIN), Just(i64::MAX)]
-            .prop_map(Integer)
-            .boxed(),
+        // Not declared: whole numbers, until another number comes.
+        "views" => {
+            let edges = [i64::MIN, i64::MAX, 1 << 53, (1 << 53) + 1, i64::MAX - 511];
+            let edge = prop::sample::select(edges.to_vec());
+            prop_oneof![
+                12 => any::<i64>().prop_map(Integer),
+                12 => (-9i64..9).prop_map(Integer),
+                8 => edge.prop_map(Integer),
+                1 => (-18i64..18).prop_map(|n| Float(n as f64 / 2.0)),
+                1 => prop_oneof![-1e19..1e19, Just(9.3e18), Just(0.5)].prop_map(Float),
+            ]
+            .boxed()
+        }
         "score" => {
             let edges = [0.0, -0.0, f64::MIN, f64::MAX, f64::INFINITY, f64::NEG_INFINITY, 5e-324];
             let edge = prop::sample::select(edges.to_vec());

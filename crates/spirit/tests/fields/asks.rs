@@ -26,7 +26,13 @@ const FIELDS: [&str; 6] = ["views", "score", "@timestamp", "seen", "flag", "chan
 
 fn value_of(field: &'static str) -> BoxedStrategy<String> {
     match field {
-        "views" => prop_oneof![any::<i64>(), -9i64..9].prop_map(|n| n.to_string()).boxed(),
+        "views" => prop_oneof![
+            6 => prop_oneof![any::<i64>(), -9i64..9].prop_map(|n| n.to_string()),
+            1 => (-18i64..18).prop_map(|n| (n as f64 / 2.0).to_string()),
+            1 => prop::sample::select(&["9007199254740993", "9223372036854775807", "-1e19"][..])
+                .prop_map(str::to_owned),
+        ]
+        .boxed(),
         "score" => prop_oneof![-1e9..1e9f64, (-9i64..9).prop_map(|n| n as f64)]
             .prop_map(|n| n.to_string())
             .boxed(),

@@ -29,10 +29,13 @@ fn term_at(segment: &Segment<'_>, field: FieldId, place: u64) -> Vec<u8> {
 }
 
 /// What the columns of a segment have of a row.
-fn found(segment: &Segment<'_>, local: u32) -> Vec<Had> {
+fn found(schema: &Schema, segment: &Segment<'_>, local: u32) -> Vec<Had> {
     let mut all = Vec::new();
-    for column in segment.columns() {
-        let (field, kind) = (column.field(), column.kind());
+    for stored in segment.columns() {
+        let field = stored.field();
+        let kind = schema.get(field).unwrap().kind.value_kind();
+        let column = segment.column(field, kind).expect("a column can be read as its field's kind");
+        assert_eq!(column.kind(), kind);
         let of_row: Vec<u64> = column.of(rank_of(local)).collect();
         assert!(
             of_row.is_sorted() && of_row.iter().all(|v| (column.min()..=column.max()).contains(v))
@@ -71,5 +74,5 @@ pub(crate) fn check_row(
     local: u32,
     document: &oracle::Document,
 ) {
-    assert_eq!(found(segment, local), expected(schema, document), "{document:?}");
+    assert_eq!(found(schema, segment, local), expected(schema, document), "{document:?}");
 }

@@ -12,6 +12,7 @@ mod rules;
 mod stages;
 #[path = "../support/mod.rs"]
 mod support;
+mod widening;
 
 use std::collections::BTreeSet;
 
@@ -132,9 +133,22 @@ fn held(schema: &Schema, fields: &[Given]) -> Vec<Given> {
         (Some(FieldKind::Integer), oracle::Value::Float(number)) => {
             (name.clone(), oracle::Value::Integer(*number as i64))
         }
+        (Some(FieldKind::Float), oracle::Value::Integer(number)) => {
+            (name.clone(), oracle::Value::Float(*number as f64))
+        }
         _ => (name.clone(), given.clone()),
     };
     fields.iter().map(held).collect()
+}
+
+/// What the schema has widened, the naive index has as floating-point numbers.
+fn widen(index: &Index, oracle: &mut Oracle) {
+    index
+        .schema()
+        .fields()
+        .iter()
+        .filter(|field| field.is_widened())
+        .for_each(|field| oracle.widen(&field.name));
 }
 
 fn add(index: &Index, oracle: &mut Oracle, number: Option<u8>, text: &str, fields: &[Given]) {
@@ -147,6 +161,7 @@ fn add(index: &Index, oracle: &mut Oracle, number: Option<u8>, text: &str, field
         let expected = oracle.add_document(key.as_deref(), text, held);
         let number = added.unwrap().to_string();
         assert_eq!(key.as_ref().unwrap_or(&number), &expected);
+        widen(index, oracle);
     } else {
         assert!(matches!(added, Err(WriteError::Field(FieldError::Misfit { .. }))), "{added:?}");
         assert_eq!(index.schema().fields().len(), before, "what is refused leaves nothing");
@@ -176,6 +191,7 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
             for ((_, text, fields), key) in documents.iter().zip(&keys).take(added) {
                 oracle.add_document(key.as_deref(), text, held(&index.schema(), fields));
             }
+            widen(index, oracle);
         }
         Act::Delete(number) => {
             let key = key(Some(*number)).unwrap();
@@ -268,8 +284,16 @@ fn check(index: &Index, oracle: &Oracle) {
             }
             _ => value.bits.to_le_bytes().to_vec(),
         };
+        let current = |schema: &Schema, value: RowValue| {
+            let is_widened = schema.get(value.field).unwrap().is_widened();
+            if is_widened && value.kind == ValueKind::Integer {
+                let number = value.bits.cast_signed() as f64;
+                return (value.field, ValueKind::Float, number.to_bits().to_le_bytes().to_vec());
+            }
+            (value.field, value.kind, bytes_of(value))
+        };
         let mut found: Vec<_> =
-            segment.values(local).map(|value| (value.field, value.kind, bytes_of(value))).collect();
+            segment.values(local).map(|value| current(&schema, value)).collect();
         // A length has two.
         found.dedup_by(|b, a| b.1 == ValueKind::Text && (a.0, a.1) == (b.0, b.1));
         let mut expected = values(&schema, document);

@@ -1,7 +1,7 @@
 //! What becomes of columns where segments go: rewritten, engraved, read by another process, backed up and restored.
 
 use spirit::backup::Backup;
-use spirit::{Analyzer, Builder, Document, FieldKind, Index, Mode, OnFull};
+use spirit::{Analyzer, Builder, Document, FieldKind, Index, Mode, OnFull, Value};
 use spirit_index::snapshot::Snapshot;
 
 use crate::support::columns::check_columns;
@@ -34,7 +34,12 @@ fn put(index: &Index, key: &str, chance: &mut Chance) {
     if number % 7 == 0 {
         document = document.field("views", 3).field(&rare, number);
     }
-    index.add(&document).unwrap();
+    // Whole numbers, until a rare one makes the field wider.
+    let rating = match chance.below(400) {
+        0 => Value::Float(0.5),
+        _ => Value::Integer(number),
+    };
+    index.add(document.field("rating", rating)).unwrap();
 }
 
 fn with_keywords(options: Builder) -> Builder {

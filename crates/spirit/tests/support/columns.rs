@@ -148,6 +148,17 @@ fn naive(segment: &Segment<'_>, schema: &Schema) -> Result<Naive, String> {
             all.entry((field, kind)).or_default().push((rank_of(local), value));
         }
     }
+    // A segment that was filled while a field was widened has all its values in the wider kind.
+    let widened: Vec<FieldId> =
+        all.keys().filter(|(_, kind)| *kind == ValueKind::Float).map(|(field, _)| *field).collect();
+    for field in widened {
+        let integers = all.remove(&(field, ValueKind::Integer)).unwrap_or_default();
+        let wider = integers.into_iter().map(|(rank, value)| {
+            let number = ValueKind::Integer.from_sortable(value).cast_signed() as f64;
+            (rank, ValueKind::Float.sortable(number.to_bits()))
+        });
+        all.entry((field, ValueKind::Float)).or_default().extend(wider);
+    }
     all.values_mut().for_each(|values| values.sort_unstable());
     Ok(all)
 }
