@@ -77,7 +77,7 @@ fn range(field: &str, from: Option<i64>, to: Option<i64>) -> Result<String, &'st
 /// Clauses side by side. Where something must match, those of which one has to are a clause of their own.
 fn clauses(clauses: &Clauses) -> Result<String, &'static str> {
     let mut parts = Vec::new();
-    let mut all = |sign: &str, queries: &[Tree]| {
+    let mut all = |sign: &str, queries: &[Tree]| -> Result<(), &'static str> {
         queries.iter().try_for_each(|query| {
             parts.push(format!("{sign}{}", primary(query)?));
             Ok(())

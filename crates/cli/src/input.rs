@@ -190,7 +190,9 @@ fn buffered(source: impl Read + Send + 'static) -> Box<dyn Source> {
 /// Lines of at most `bytes_max` bytes from where `jump` leads to, behind `number` lines.
 fn lines_behind(jump: Jump, rest: Bytes, number: u64, bytes_max: usize) -> Lines {
     let rest = BufReader::with_capacity(BUFFER_BYTES, rest);
-    Lines { number, ..Lines::of(Box::new(Tracked::behind(jump, rest)), bytes_max) }
+    let Jump { mark, head, tail } = jump;
+    let tracked = Tracked::behind(mark.bytes, [head, tail], rest);
+    Lines { number, ..Lines::of(Box::new(tracked), bytes_max) }
 }
 
 fn tracked(source: impl Read + Send + 'static) -> Box<dyn Source> {

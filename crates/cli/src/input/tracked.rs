@@ -6,8 +6,6 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::jump::Jump;
-
 /// Bytes that a checksum covers, at most.
 pub(super) const COVERED: usize = 1024;
 /// Bytes of a line that are kept until somebody asks for the place before it.
@@ -88,10 +86,8 @@ impl<R> Tracked<R> {
         Tracked { source, bytes: 0, head, tail: Vec::new(), line_start: 0, before_long: None }
     }
 
-    /// `source` begins at the place that `jump` leads to.
-    pub(super) fn behind(jump: Jump, source: R) -> Tracked<R> {
-        let Jump { mark, head, tail } = jump;
-        let bytes = mark.bytes;
+    /// `source` begins behind `bytes` bytes, of which the first 1,024 are `head` and the last `tail`.
+    pub(super) fn behind(bytes: u64, [head, tail]: [Vec<u8>; 2], source: R) -> Tracked<R> {
         Tracked { source, bytes, head, tail, line_start: bytes, before_long: None }
     }
 }
