@@ -7,9 +7,6 @@ use spirit::Value;
 use crate::document::Document;
 use crate::object::Given;
 
-/// An error shows this many characters of a field's name.
-const NAME_SHOWN: usize = 200;
-
 #[derive(Default)]
 pub(crate) struct Chunk {
     bytes: String,
@@ -89,30 +86,32 @@ impl Chunk {
         &self.records[self.places[index].record.clone()]
     }
 
-    /// Takes the values of the field `name` out of the documents from `first` on. Gives the line and the number of values of each
-    /// that had it.
-    pub(crate) fn pass_over(&mut self, first: usize, name: &str) -> Vec<(u64, u64)> {
+    /// Takes the values of fields with these names out of the documents from `first` on. Calls `passed`
+    /// with the name and the line of each. True if there were any.
+    pub(crate) fn pass_over(
+        &mut self,
+        first: usize,
+        is_it: impl Fn(&str) -> bool,
+        mut passed: impl FnMut(&str, u64),
+    ) -> bool {
         let Chunk { bytes, places, fields, .. } = self;
-        let is_it = |(found, _): &(Range<usize>, Held)| match name.len() >= NAME_SHOWN {
-            true => bytes[found.clone()].starts_with(name),
-            false => bytes[found.clone()] == *name,
-        };
-        let mut passed = Vec::new();
+        let mut any = false;
         for place in &mut places[first..] {
             let had = place.fields.clone();
             let mut kept = had.start;
             for at in had.clone() {
-                if !is_it(&fields[at]) {
+                let name = &bytes[fields[at].0.clone()];
+                if is_it(name) {
+                    passed(name, place.line);
+                } else {
                     fields.swap(kept, at);
                     kept += 1;
                 }
             }
             place.fields.end = kept;
-            if kept < had.end {
-                passed.push((place.line, (had.end - kept) as u64));
-            }
+            any |= kept < had.end;
         }
-        passed
+        any
     }
 
     fn append(&mut self, text: &str) -> Range<usize> {
@@ -208,8 +207,14 @@ mod tests {
             let fields = if line == 2 { vec![field("a", 6)] } else { fields.clone() };
             chunk.push(line, &Document { key: None, text: "t".into(), fields });
         }
-        assert_eq!(chunk.pass_over(1, "$b"), [(3, 2)]);
-        assert_eq!(chunk.pass_over(0, &long[..200]), [(1, 1), (3, 1)]);
+        let mut passed = Vec::new();
+        let mut pass_over = |first, name: &str| {
+            chunk.pass_over(first, |found| found == name, |_, line| passed.push(line))
+        };
+        assert!(pass_over(1, "$b"));
+        assert!(pass_over(0, &long));
+        assert!(!pass_over(0, "none"));
+        assert_eq!(passed, [3, 3, 1, 3]);
         let names = |chunk: &Chunk, index: usize| {
             let names = chunk.fields[chunk.places[index].fields.clone()].iter();
             names.map(|(name, _)| &chunk.bytes[name.clone()]).collect::<Vec<_>>().join(" ")

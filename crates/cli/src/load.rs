@@ -31,6 +31,8 @@ use open_source::{Again, OpenSource, Reached};
 /// Documents given to the index at once: enough that their cache misses overlap.
 const CHUNK_DOCUMENTS: usize = 1000;
 const CHUNK_BYTES: usize = 4 << 20;
+/// An error shows this many characters of a field's name.
+const NAME_SHOWN: usize = 200;
 
 /// How files are read.
 #[derive(Clone, Debug, Default)]
@@ -327,20 +329,28 @@ impl<'a> Loader<'a> {
         self.totals.documents += count as u64;
     }
 
-    /// Takes a member out of documents if its name can be no field's. A strict schema refuses them instead. False if that was not what was wrong.
+    /// Takes members out of documents if their names can be no fields', or if there is no room for more
+    /// fields. A strict schema refuses them instead. False if that was not what was wrong.
     fn passes_over(&mut self, path: &Path, index: usize, error: &WriteError) -> bool {
-        let WriteError::Field(FieldError::Name { field } | FieldError::Reserved { field }) = error
+        let WriteError::Field(error) = error else { return false };
+        let schema = self.index.schema();
+        if !schema.is_dynamic() {
+            return false;
+        }
+        let (FieldError::Name { field }
+        | FieldError::Reserved { field }
+        | FieldError::TooManyFields { field }) = error
         else {
             return false;
         };
-        if !self.index.schema().is_dynamic() {
-            return false;
-        }
-        let passed = self.chunk.pass_over(index, field);
-        for (line, count) in &passed {
-            self.refusals.pass_over(field, *count, path, *line);
-        }
-        !passed.is_empty()
+        let has_no_room = matches!(error, FieldError::TooManyFields { .. }) && schema.is_full();
+        // An error shows a part of a long name.
+        let is_it = |name: &str| match field.len() >= NAME_SHOWN {
+            true => name.starts_with(field),
+            false => name == field || has_no_room && schema.by_name(name).is_none(),
+        };
+        let refusals = &mut self.refusals;
+        self.chunk.pass_over(index, is_it, |name, line| refusals.pass_over(name, 1, path, line))
     }
 
     /// Makes documents from `first` on fit the schema. False if that was not what was wrong.

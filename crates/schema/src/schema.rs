@@ -126,14 +126,22 @@ impl Schema {
         if let Some(known) = self.by_name(name) {
             return Err(FieldError::Known { field: field(), kind: known.kind });
         }
-        if self.fields.len() >= FIELDS_MAX {
+        if self.is_full() {
             return Err(FieldError::TooManyFields { field: field() });
         }
-        let texts = self.fields.iter().filter(|field| field.kind.is_text()).count();
-        if kind.is_text() && texts >= TEXT_FIELDS_MAX {
+        if kind.is_text() && self.has_all_texts() {
             return Err(FieldError::TooManyTextFields { field: field() });
         }
         Ok(self.push(name, kind))
+    }
+
+    /// True if there is no room for another field.
+    pub fn is_full(&self) -> bool {
+        self.fields.len() >= FIELDS_MAX
+    }
+
+    fn has_all_texts(&self) -> bool {
+        self.fields.iter().filter(|field| field.kind.is_text()).count() >= TEXT_FIELDS_MAX
     }
 
     fn push(&mut self, name: &str, kind: FieldKind) -> FieldId {
@@ -144,7 +152,7 @@ impl Schema {
     }
 
     /// Adds the unknown fields of these values, if the schema is dynamic. Each gets the kind of its
-    /// first value. A field of integers that was added like this becomes one of floating-point
+    /// first value. Once there is no room for another text field, a text makes a keyword field. A field of integers that was added like this becomes one of floating-point
     /// numbers if a value needs it. Returns true if the schema has changed.
     ///
     /// # Errors
@@ -166,7 +174,9 @@ impl Schema {
                     continue;
                 }
                 Err(error) if is_unknown(&error) => {
-                    self.add(name, value.natural_kind(self.analyzer))?
+                    let kind = value.natural_kind(self.analyzer);
+                    let is_beyond = kind.is_text() && self.has_all_texts();
+                    self.add(name, if is_beyond { FieldKind::Keyword } else { kind })?
                 }
                 _ => continue,
             };
@@ -380,6 +390,19 @@ mod tests {
         assert_eq!(schema.grow(both), Ok(true));
         assert_eq!(schema.by_name("m").unwrap().kind, FieldKind::Float);
         schema.encode(both, &mut Vec::new()).unwrap();
+    }
+
+    #[test]
+    fn texts_beyond_the_last_text_field_are_keywords() {
+        let mut schema = Schema::new(Analyzer::Simple, true);
+        let names: Vec<String> = (1..TEXT_FIELDS_MAX + 4).map(|n| format!("t{n}")).collect();
+        let values = || names.iter().map(|name| (name.as_str(), Value::from("red fox")));
+        assert_eq!(schema.grow(values()), Ok(true));
+        let texts = schema.fields().iter().filter(|field| field.kind.is_text());
+        assert_eq!(texts.count(), TEXT_FIELDS_MAX);
+        assert_eq!(schema.by_name(&names[TEXT_FIELDS_MAX - 1]).unwrap().kind, FieldKind::Keyword);
+        assert_eq!(schema.fields().len(), names.len() + 1);
+        schema.encode(values(), &mut Vec::new()).unwrap();
     }
 
     #[test]
