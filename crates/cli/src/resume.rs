@@ -132,8 +132,11 @@ pub(crate) struct Track {
 /// The file that is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Current {
-    /// Where it is.
+    /// Where it is, with a mark that the index knows.
     place: Place,
+    /// The number of the record that was read last, and the mark behind it. Until all records up to it
+    /// are in, the index keeps the mark before: what lies before a mark is never read again.
+    ahead: Option<(u64, Mark)>,
     /// The file whose place this one takes over.
     instead: Option<FileId>,
 }
@@ -151,7 +154,7 @@ impl Track {
     /// Begins to read a file at `from`, where it may have been another.
     pub(crate) fn begin(&mut self, file: FileId, from: Place) {
         let instead = Some(from.file).filter(|old| *old != file);
-        self.current = Current { place: Place { file, ..from }, instead };
+        self.current = Current { place: Place { file, ..from }, ahead: None, instead };
     }
 
     /// Goes on with another file, where [`current`](Self::current) was.
@@ -165,28 +168,31 @@ impl Track {
 
     /// True if the index knows that this file was read up to `lines`, or to an unfinished line behind.
     pub(crate) fn is_known_to(&self, lines: u64) -> bool {
-        let Current { place: current, instead } = self.current;
+        let Current { place: current, instead, .. } = self.current;
         let of_file = |place: &Place| place.file == current.file && place.lines >= lines;
         instead.is_none() && (lines == 0 || self.places.0.iter().any(of_file))
     }
 
     /// Notes that record `number` was read to `mark`.
     pub(crate) fn mark(&mut self, number: u64, mark: Option<Mark>) {
-        if let Some(mark) = mark {
-            (self.current.place.marked, self.current.place.mark) = (number, mark);
-        }
+        self.current.ahead = mark.map(|mark| (number, mark)).or(self.current.ahead);
     }
 
     /// Places all records up to `lines`, and the unfinished line behind them.
     pub(crate) fn at(&self, lines: u64, unfinished: Option<Unfinished>) -> Places {
         let mut places = self.places.clone();
-        let Current { place, instead } = self.current;
-        places.note(Place { lines, unfinished, ..place }, instead);
+        let Current { place, ahead, instead } = self.current;
+        let ahead = ahead.filter(|(marked, _)| *marked <= lines);
+        let (marked, mark) = ahead.unwrap_or((place.marked, place.mark));
+        places.note(Place { lines, marked, mark, unfinished, ..place }, instead);
         places
     }
 
     /// Takes over what is in the index now.
     pub(crate) fn note(&mut self, places: Places) {
+        if let Some(Place { marked, mark, .. }) = places.0.last() {
+            (self.current.place.marked, self.current.place.mark) = (*marked, *mark);
+        }
         self.places = places;
         self.current.instead = None;
     }
@@ -253,6 +259,27 @@ mod tests {
         }
         let all = Places(vec![longest; FILES_MAX]);
         assert!(all.bytes().len() <= 4096, "{}", all.bytes().len());
+    }
+
+    /// A mark behind records that are not in would make the next run pass them over.
+    #[test]
+    fn no_mark_is_kept_that_is_ahead_of_what_is_in() {
+        let mark = |bytes| Mark { bytes, head: 1, tail: 2 };
+        let mut track = Track::new(Places::default(), Vec::new());
+        track.begin(place(1).file, Place { file: place(1).file, ..Place::default() });
+        track.mark(1000, Some(mark(10)));
+        let marked = |places: &Places| places.0.last().map(|place| (place.lines, place.marked));
+        let first = track.at(500, None);
+        assert_eq!(marked(&first), Some((500, 0)));
+        track.note(first);
+        assert_eq!(marked(&track.at(999, None)), Some((999, 0)));
+        let whole = track.at(1000, None);
+        assert_eq!(marked(&whole), Some((1000, 1000)));
+        track.note(whole);
+        track.mark(2000, Some(mark(20)));
+        assert_eq!(marked(&track.at(1500, None)), Some((1500, 1000)));
+        track.mark(2100, None);
+        assert_eq!(marked(&track.at(2100, None)), Some((2100, 2000)));
     }
 
     #[test]

@@ -111,6 +111,24 @@ fn a_line_that_is_refused_is_passed_over_and_large_groups_are_split() {
     assert_eq!((count(&directory, "before"), count(&directory, "behind")), (1500, 1500));
 }
 
+/// Lines behind the one at which a run stopped were passed over by the next run.
+#[test]
+fn a_run_that_stops_within_a_group_leaves_no_line_out() {
+    let folder = Folder::new();
+    let (directory, long) = (folder.path("index"), "word ".repeat(60_000));
+    let text = format!("{}{long}\n{}", "before it\n".repeat(500), "behind it\n".repeat(2000));
+    let file = folder.file("a.txt", text);
+    let made = ["--dram", "8MiB", "--segment", "64KiB", "--nvm", "32MiB"];
+    let args = [&["ingest", "-d", &directory, "--resume", &file][..], &made].concat();
+    let failed = spirit(&[&args[..], &["--strict"]].concat()).failed(1);
+    assert!(failed.contains("a.txt:501: "), "{failed}");
+    assert_eq!(count(&directory, "before"), 500);
+    let summary = &spirit(&args).refused()[0];
+    assert_eq!((summary["documents"].as_u64(), summary["refused"].as_u64()), (Some(2000), Some(1)));
+    assert_eq!(count(&directory, "behind"), 2000);
+    assert_eq!(spirit(&args).json()[0]["documents"], 0);
+}
+
 /// An index whose files are resumed.
 struct Resumed {
     folder: Folder,
