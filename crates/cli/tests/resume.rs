@@ -3,8 +3,7 @@
 mod common;
 
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -147,8 +146,7 @@ impl Resumed {
     }
 
     fn append(&self, name: &str, text: &str) {
-        let file = File::options().create(true).append(true).open(self.path(name));
-        file.unwrap().write_all(text.as_bytes()).unwrap();
+        self.folder.append(name, text);
     }
 
     /// How many documents came, and how many there are then.

@@ -3,7 +3,7 @@
 mod common;
 
 use std::fs::File;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::time::{Duration, Instant};
 
 use common::{Folder, Writer, spirit};
@@ -30,8 +30,7 @@ impl Logs {
     }
 
     fn append(&self, name: &str, text: &str) {
-        let file = File::options().create(true).append(true).open(self.path(name));
-        file.unwrap().write_all(text.as_bytes()).unwrap();
+        self.folder.append(name, text);
     }
 
     fn follow(&self, names: &[&str], more: &[&str]) -> Writer {

@@ -39,6 +39,12 @@ impl Folder {
         self.path(name)
     }
 
+    /// Adds text to the end of a file. Makes the file if it does not exist.
+    pub(crate) fn append(&self, name: &str, text: &str) {
+        let file = std::fs::File::options().create(true).append(true).open(self.path(name));
+        file.unwrap().write_all(text.as_bytes()).unwrap();
+    }
+
     pub(crate) fn path(&self, name: &str) -> String {
         self.0.join(name).to_str().unwrap().to_owned()
     }
