@@ -1,5 +1,10 @@
 //! Whether a document is what a clause asks for: by looking at it, in the most obvious way.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use regex::Regex;
 use spirit_query::{Bool, Clause, TEXT, Word};
 
 use crate::Document;
@@ -35,8 +40,7 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
             has(wild, &|word| wildcard(&pattern, &word.chars().collect::<Vec<char>>()))
         }
         Clause::Regex(expression) => {
-            let whole = format!("^(?:{})$", expression.text);
-            let whole = regex::Regex::new(&whole).expect("an expression that the engine takes");
+            let whole = whole(&expression.text);
             has(expression, &|word| whole.is_match(word))
         }
         Clause::Fuzzy { word: near, distance, prefix_length, transpositions } => {
@@ -129,4 +133,15 @@ fn shortest_of(text: &[&str], slots: &[(i64, &str)], taken: &mut Vec<usize>) -> 
         }
     }
     best
+}
+
+/// The expression that matches whole words. Kept for the next document, since it takes longer to make
+/// than to use.
+fn whole(text: &str) -> Rc<Regex> {
+    thread_local! {
+        static KNOWN: RefCell<HashMap<String, Rc<Regex>>> = RefCell::default();
+    }
+    let regex = || Regex::new(&format!("^(?:{text})$"));
+    let made = || Rc::new(regex().expect("an expression that the engine takes"));
+    KNOWN.with_borrow_mut(|known| known.entry(text.to_owned()).or_insert_with(made).clone())
 }
