@@ -123,6 +123,10 @@ pub(crate) struct IngestArgs {
     /// the next run goes on where this one ended
     #[arg(long, conflicts_with = "queries")]
     pub(crate) follow: bool,
+    /// Read and parse on another thread, ahead of what is added. Always so with several executors.
+    /// With one it takes a second core
+    #[arg(long)]
+    pub(crate) ahead: bool,
     /// Keep refused records in FILE as they are, to be mended and read again. FILE.reasons says why
     /// each was refused
     #[arg(long, value_name = "FILE")]

@@ -86,13 +86,12 @@ impl Chunk {
         &self.records[self.places[index].record.clone()]
     }
 
-    /// Takes the values of fields with these names out of the documents from `first` on. Calls `passed`
-    /// with the name and the line of each. True if there were any.
+    /// Takes the values of fields out of the documents from `first` on for which `passes`, with the
+    /// field's name and the line, is true. True if there were any.
     pub(crate) fn pass_over(
         &mut self,
         first: usize,
-        is_it: impl Fn(&str) -> bool,
-        mut passed: impl FnMut(&str, u64),
+        mut passes: impl FnMut(&str, u64) -> bool,
     ) -> bool {
         let Chunk { bytes, places, fields, .. } = self;
         let mut any = false;
@@ -101,9 +100,7 @@ impl Chunk {
             let mut kept = had.start;
             for at in had.clone() {
                 let name = &bytes[fields[at].0.clone()];
-                if is_it(name) {
-                    passed(name, place.line);
-                } else {
+                if !passes(name, place.line) {
                     fields.swap(kept, at);
                     kept += 1;
                 }
@@ -131,9 +128,12 @@ impl Chunk {
         self.places.len()
     }
 
-    /// Documents with their fields, from `first` on.
-    pub(crate) fn documents(&self, first: usize) -> impl Iterator<Item = spirit::Document<'_>> {
-        (first..self.len()).map(|index| self.document(index))
+    /// Documents with their fields.
+    pub(crate) fn documents(
+        &self,
+        range: Range<usize>,
+    ) -> impl Iterator<Item = spirit::Document<'_>> {
+        range.map(|index| self.document(index))
     }
 
     /// The document at `index`.
@@ -209,7 +209,10 @@ mod tests {
         }
         let mut passed = Vec::new();
         let mut pass_over = |first, name: &str| {
-            chunk.pass_over(first, |found| found == name, |_, line| passed.push(line))
+            chunk.pass_over(first, |found, line| {
+                passed.extend(Some(line).filter(|_| found == name));
+                found == name
+            })
         };
         assert!(pass_over(1, "$b"));
         assert!(pass_over(0, &long));

@@ -1,7 +1,9 @@
 //! Files go into an index: a chunk of records at a time, each bad one reported with its place, the rest taken.
 
+mod ahead;
 mod following;
 mod open_source;
+mod piece;
 mod resuming;
 
 use std::fs::File;
@@ -13,11 +15,11 @@ use spirit::schema::FieldError;
 use spirit::{Index, WriteError};
 
 use crate::chunk::Chunk;
-use crate::document::{Parser, Rules};
+use crate::document::Rules;
 use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::full;
-use crate::input::{Cutting, Line, Records, Step};
+use crate::input::{Cutting, Line, Records};
 use crate::interrupt::Interrupt;
 use crate::misfits::{OnMisfit, is_misfit};
 use crate::note::report;
@@ -26,11 +28,14 @@ use crate::refusals::{Refusals, kind_of};
 use crate::rejects::Rejects;
 use crate::resume::{Place, Track, Unfinished};
 use crate::totals::Totals;
-use open_source::{Again, OpenSource, Reached};
+use ahead::Ahead;
+use open_source::{Again, Manner, OpenSource, Reached};
+use piece::{Bad, Ended, Piece};
 
 /// Documents given to the index at once: enough that their cache misses overlap.
 const CHUNK_DOCUMENTS: usize = 1000;
-const CHUNK_BYTES: usize = 4 << 20;
+/// The same for several executors, whose threads work at it side by side.
+const ROUND_DOCUMENTS: usize = 4096;
 /// An error shows this many characters of a field's name.
 const NAME_SHOWN: usize = 200;
 
@@ -56,6 +61,10 @@ pub(crate) struct Loader<'a> {
     /// How far the files were read, if what goes in goes in together with that.
     track: Option<Track>,
     chunk: Chunk,
+    /// The first document of the chunk that is not in.
+    next: usize,
+    /// Sources are read and parsed by a thread of their own.
+    is_ahead: bool,
     totals: Totals,
     refusals: Refusals,
     /// Where refused records are kept.
@@ -82,6 +91,8 @@ impl<'a> Loader<'a> {
             acks: None,
             track: None,
             chunk,
+            next: 0,
+            is_ahead: false,
             totals: Totals::default(),
             refusals: Refusals::default(),
             rejects: None,
@@ -104,6 +115,12 @@ impl<'a> Loader<'a> {
     /// Stops when `interrupt` says so: what was read before goes in.
     pub(crate) fn until(mut self, interrupt: Interrupt) -> Loader<'a> {
         self.interrupt = interrupt;
+        self
+    }
+
+    /// Reads and parses on a thread of its own, ahead of what goes in.
+    pub(crate) fn ahead(mut self, is_ahead: bool) -> Loader<'a> {
+        self.is_ahead = is_ahead;
         self
     }
 
@@ -140,170 +157,132 @@ impl<'a> Loader<'a> {
         let records = Records::open(&self.interrupt, path, &self.reading.cutting);
         let records = records.map_err(|error| Failure::file(path, &error))?;
         let again = self.track.as_ref().and_then(|_| File::open(path).ok()).map(Again::Whole);
-        let mut source = OpenSource::new(path, records, self.rules(), from).or_jump(again);
-        loop {
-            match self.read(&mut source)? {
-                Reached::End => return self.interrupt.check().map(|()| true),
-                Reached::Other => return Ok(false),
-                Reached::Pause | Reached::Full => {}
-            }
+        let mut source = OpenSource::new(path, records, self.manner(), from).or_jump(again);
+        let reached = if self.is_ahead && self.acks.is_none() {
+            let ahead = Ahead::of(source)?;
+            self.until_end(|loader| loader.take(path, ahead.piece()?))?
+        } else {
+            self.until_end(|loader| loader.read(&mut source))?
+        };
+        if reached == Reached::Other {
+            return Ok(false);
         }
+        self.interrupt.check().map(|()| true)
     }
 
-    fn rules(&self) -> Arc<Rules> {
-        let Reading { cutting, texts, .. } = &self.reading;
-        Arc::new(Rules::new(texts, cutting.delimiter, &self.index.schema()))
-    }
-
-    /// Adds documents of a source until a chunk is full, or nothing more is there.
-    fn read(&mut self, source: &mut OpenSource) -> Result<Reached, Failure> {
-        loop {
-            let OpenSource { path, records, rules, parser, from, last, unfinished, .. } = source;
-            let failed = |error| Failure::file(path, &error);
-            let is_here = *last >= from.marked;
-            let (number, record) = match records.step() {
-                Ok(Step::Record(number, record)) => (number, record),
-                Ok(Step::Unfinished(number, record, before)) => {
-                    if !is_here || number <= from.lines {
-                        return Ok(Reached::Other);
-                    }
-                    let record = record.bytes().to_vec();
-                    self.mark(*last, before);
-                    self.commit(path)?;
-                    if let Some(parser) = parser {
-                        self.unfinished(parser, path, number, &record, *unfinished)?;
-                    }
-                    break;
-                }
-                Ok(Step::Begin(format, names)) => {
-                    let made = Parser::new(format, names, rules.clone());
-                    let invalid = |reason| Failure::Work(format!("{}: {reason}", path.display()));
-                    *parser = Some(made.map_err(invalid)?);
-                    self.check_resumable(path, format)?;
-                    self.rejects.iter_mut().for_each(|rejects| rejects.begin(names));
-                    source.jump().map_err(|error| Failure::file(&source.path, &error))?;
-                    continue;
-                }
-                Ok(Step::Pause) => {
-                    if is_here {
-                        self.mark(*last, records.mark_at_pause());
-                    }
-                    // Add what was read before waiting for more.
-                    self.commit(path)?;
-                    return Ok(if is_here { Reached::Pause } else { Reached::Other });
-                }
-                Ok(Step::End) => {
-                    if !is_here {
-                        return Ok(Reached::Other);
-                    }
-                    self.mark(*last, records.mark());
-                    break;
-                }
-                Err(error) => {
-                    // Records before the place that cannot be read go in.
-                    self.commit(path)?;
-                    return Err(failed(error));
-                }
-            };
-            if self.interrupt.is_asked() {
-                // The line may have been cut off.
-                break;
-            }
-            if !is_here {
-                let is_marked = number == from.marked;
-                if number > from.marked || is_marked && records.mark() != Some(from.mark) {
-                    return Ok(Reached::Other);
-                }
-                *last = number;
-                continue;
-            }
-            *last = number;
-            let Some(parser) = parser.as_ref().filter(|_| number > from.lines) else { continue };
-            let before = unfinished.take();
-            if before.is_some_and(|line| line.bytes == record.bytes().len() as u64) {
-                // Only its ending was missing.
-                continue;
-            }
-            self.record(parser, path, number, &record, before)?;
-            if self.chunk_is_full() {
-                self.mark(number, records.mark());
-                self.commit(path)?;
-                return Ok(Reached::Full);
-            }
-        }
-        let OpenSource { path, from, last, .. } = source;
-        self.commit(path)?;
-        if *last >= from.marked {
-            self.keep_place(path, (*last).max(from.lines))?;
-        }
-        Ok(Reached::End)
-    }
-
-    /// Takes a record. It replaces the document of the line that was unfinished before.
-    fn record(
+    fn until_end(
         &mut self,
-        parser: &Parser,
-        path: &Path,
-        number: u64,
-        record: &Line<'_>,
-        unfinished: Option<Unfinished>,
-    ) -> Result<(), Failure> {
-        match parser.parse(record) {
-            Ok(mut document) => {
-                if let Some(line) = unfinished {
-                    document.key.get_or_insert_with(|| line.number.to_string().into());
-                }
-                self.refusals.pass_over_known(&mut document, path, number);
-                self.chunk.push(number, &document);
-                if let (Some(_), Line::Bytes(bytes)) = (&self.rejects, record) {
-                    self.chunk.keep(bytes);
-                }
-            }
-            Err(reason) => {
-                // First what came before it: reports are in order, and `strict` keeps what was good.
-                self.commit(path)?;
-                self.reject(path, number, record, &reason.to_string())?;
-                self.refuse(path, number, reason.kind(), &reason.to_string())?;
+        mut read: impl FnMut(&mut Self) -> Result<Reached, Failure>,
+    ) -> Result<Reached, Failure> {
+        loop {
+            match read(self)? {
+                Reached::Pause | Reached::Full => {}
+                reached => return Ok(reached),
             }
         }
+    }
+
+    fn manner(&self) -> Manner {
+        let Reading { cutting, texts, .. } = &self.reading;
+        let executors = self.index.settings().executors;
+        let documents_max = match (&self.acks, executors) {
+            // A document that is to be acknowledged does not wait for others.
+            (Some(_), _) => 1,
+            (None, 1) => CHUNK_DOCUMENTS,
+            (None, _) => ROUND_DOCUMENTS,
+        };
+        Manner {
+            rules: Arc::new(Rules::new(texts, cutting.delimiter, &self.index.schema())),
+            documents_max,
+            keeps_records: self.rejects.is_some(),
+            interrupt: self.interrupt.clone(),
+        }
+    }
+
+    /// Adds the next piece of a source.
+    fn read(&mut self, source: &mut OpenSource) -> Result<Reached, Failure> {
+        let piece = source.piece(std::mem::take(&mut self.chunk));
+        self.take(&source.path, piece)
+    }
+
+    /// Adds a piece. Reports are in order, and with `strict` what comes before a bad record goes in.
+    fn take(&mut self, path: &Path, piece: Piece) -> Result<Reached, Failure> {
+        let Piece { begun, chunk, bad, mark, ended } = piece;
+        if let Some((format, names)) = begun {
+            self.check_resumable(path, format)?;
+            self.rejects.iter_mut().for_each(|rejects| rejects.begin(&names));
+        }
+        self.begin_chunk(path, chunk);
+        if let Some((number, mark)) = mark {
+            self.mark(number, mark);
+        }
+        for Bad { before, line, kind, reason, record } in bad {
+            self.commit_to(path, before, None)?;
+            let record = record.as_deref().map_or(Line::TooLong, Line::Bytes);
+            self.reject(path, line, &record, &reason)?;
+            self.refuse(path, line, kind, &reason)?;
+        }
+        self.commit(path, None)?;
+        match ended {
+            Ended::Full => Ok(Reached::Full),
+            Ended::Pause => Ok(Reached::Pause),
+            Ended::Other => Ok(Reached::Other),
+            Ended::Failed(failure) => Err(failure),
+            Ended::End { keep, rest } => {
+                rest.map_or(Ok(()), |rest| self.unfinished(path, rest))?;
+                keep.map_or(Ok(()), |lines| self.keep_place(path, lines))?;
+                Ok(Reached::End)
+            }
+        }
+    }
+
+    /// Begins to add documents, without the members that were refused before.
+    fn begin_chunk(&mut self, path: &Path, chunk: Chunk) {
+        (self.chunk, self.next) = (chunk, 0);
+        let refusals = &mut self.refusals;
+        if refusals.has_members() {
+            self.chunk.pass_over(0, |name, line| refusals.passes_over(name, path, line));
+        }
+    }
+
+    /// Adds all documents of the chunk. The last may be a line without an ending.
+    fn commit(&mut self, path: &Path, unfinished: Option<Unfinished>) -> Result<(), Failure> {
+        self.commit_to(path, self.chunk.len(), unfinished)?;
+        self.chunk.clear();
+        self.next = 0;
+        self.progress.tick(&self.totals);
         Ok(())
     }
 
-    /// A document that is to be acknowledged does not wait for others.
-    fn chunk_is_full(&self) -> bool {
-        let documents_max = if self.acks.is_some() { 1 } else { CHUNK_DOCUMENTS };
-        self.chunk.len() >= documents_max || self.chunk.bytes() >= CHUNK_BYTES
-    }
-
-    fn commit(&mut self, path: &Path) -> Result<(), Failure> {
-        self.commit_with(path, None)
-    }
-
-    /// Adds what was read. The last document may be a line without an ending.
-    fn commit_with(&mut self, path: &Path, unfinished: Option<Unfinished>) -> Result<(), Failure> {
-        let mut next = 0;
-        while next < self.chunk.len() {
+    /// Adds the documents of the chunk before the one at `end`.
+    fn commit_to(
+        &mut self,
+        path: &Path,
+        end: usize,
+        unfinished: Option<Unfinished>,
+    ) -> Result<(), Failure> {
+        while self.next < end {
+            let next = self.next;
             let result = match self.acks {
                 Some(_) => self.add_one(next)?,
-                None if self.track.is_some() => self.add_group(next, unfinished),
-                None => self.index.add_all(self.chunk.documents(next)),
+                None if self.track.is_some() => self.add_group(next..end, unfinished),
+                None => self.index.add_all(self.chunk.documents(next..end)),
             };
             let (added, refused) = after_some(result);
             self.count(next, added);
-            next += added;
+            self.next += added;
+            let next = self.next;
             match refused {
                 // Without that member, or that value, it is tried again.
                 Some(error) if self.passes_over(path, next, &error) => {}
                 Some(error) if self.fits(path, next, &error) => {}
                 Some(error) => {
                     self.not_added(path, next, &error)?;
-                    next += 1;
+                    self.next += 1;
                 }
                 None => {}
             }
         }
-        self.chunk.clear();
-        self.progress.tick(&self.totals);
         Ok(())
     }
 
@@ -350,7 +329,13 @@ impl<'a> Loader<'a> {
             false => name == field || has_no_room && schema.by_name(name).is_none(),
         };
         let refusals = &mut self.refusals;
-        self.chunk.pass_over(index, is_it, |name, line| refusals.pass_over(name, 1, path, line))
+        self.chunk.pass_over(index, |name, line| {
+            let passed = is_it(name);
+            if passed {
+                refusals.pass_over(name, 1, path, line);
+            }
+            passed
+        })
     }
 
     /// Makes documents from `first` on fit the schema. False if that was not what was wrong.

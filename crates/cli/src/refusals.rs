@@ -7,8 +7,6 @@ use serde::Serialize;
 use spirit::WriteError;
 use spirit::schema::FieldError;
 
-use crate::document::Document;
-
 /// Places that are named by reason: the first ones.
 const PLACES: usize = 5;
 /// Different names of members that are counted.
@@ -66,18 +64,15 @@ impl Refusals {
         counted.count == 1
     }
 
-    /// Takes the members out of a document whose names were refused before.
-    pub(crate) fn pass_over_known(&mut self, document: &mut Document<'_>, path: &Path, line: u64) {
-        if self.members.is_empty() {
-            return;
-        }
-        document.fields.retain(|(name, _)| match self.members.get_mut(name) {
-            None => true,
-            Some(counted) => {
-                counted.add(1, path, line);
-                false
-            }
-        });
+    /// True if members were refused for their names.
+    pub(crate) fn has_members(&self) -> bool {
+        !self.members.is_empty()
+    }
+
+    /// True if members of this name were refused before. Then this one is counted.
+    pub(crate) fn passes_over(&mut self, name: &str, path: &Path, line: u64) -> bool {
+        let known = self.members.get_mut(name);
+        known.map(|counted| counted.add(1, path, line)).is_some()
     }
 
     /// By reason, the most frequent first.

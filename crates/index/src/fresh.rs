@@ -5,12 +5,16 @@
 //! term records are prefetched. Then all are *posted*. Posting touches one cache line a token: the
 //! term's record, with key, list head and the newest postings.
 //!
+//! A batch that is larger than the caches takes the last two passes a [`WINDOW`] at a time.
+//!
 //! The [extent] defines the layout. If a batch does not fit, it is taken up to the last document
-//! that does. The rest goes to the next segment.
+//! that does. The rest goes to the next segment. A batch that must stay whole is [checked](fit)
+//! before.
 
 pub(crate) mod batch;
 pub(crate) mod extent;
 pub(crate) mod field_lengths;
+mod fit;
 mod record;
 pub(crate) mod row_writer;
 mod terms;
@@ -33,6 +37,10 @@ use crate::memory::Memory;
 use crate::rows::lengths::{Statistics, TOKENS_LIMIT};
 use crate::rows::vector::{self, UNITS_PER_TOKEN_MAX};
 use crate::rows::{KEY_INLINE_MAX, RowKey};
+
+/// The tokens that are resolved before they are posted. What is prefetched for them must stay in the
+/// cache until then (64 bytes each, in a second-level cache of 512 KiB or more).
+const WINDOW: usize = 2048;
 
 /// The writer of a fresh segment.
 #[derive(Debug)]
@@ -194,17 +202,26 @@ impl FreshWriter {
         Extent::new(memory.region(), memory.geometry(), self.extent)
     }
 
-    /// Writes documents from the front of `batch` as the next rows, whole ones only. Returns their
-    /// number, and the reason if documents are left. The batch keeps them all. Nothing is visible
-    /// yet.
-    pub fn append(&mut self, memory: &Memory, batch: &mut Batch) -> (usize, Result<(), Stop>) {
+    /// Writes documents of `batch` from the one at index `from` on as the next rows, whole ones
+    /// only. Returns the index behind them, and the reason if documents are left. The batch keeps
+    /// them all. Nothing is visible yet.
+    pub fn append(
+        &mut self,
+        memory: &Memory,
+        batch: &mut Batch,
+        from: usize,
+    ) -> (usize, Result<(), Stop>) {
         let extent = self.extent(memory);
-        let room = self.rows.reserve_rows(memory, batch.documents().len());
-        let (resolved, mut stop) = self.resolve(&extent, batch);
-        let mut taken = 0;
+        let room = from + self.rows.reserve_rows(memory, batch.documents().len() - from);
+        let (mut resolved, mut stop) = (batch.token_start(from), Ok(()));
+        let mut taken = from;
         while taken < batch.documents().len().min(room) {
             let document = batch.documents()[taken];
-            if document.token_end as usize > resolved {
+            let token_end = document.token_end as usize;
+            if token_end > resolved && stop.is_ok() {
+                (resolved, stop) = self.resolve_window(&extent, batch, resolved, token_end);
+            }
+            if token_end > resolved {
                 break;
             }
             if let Err(why) = self.take(memory, &extent, batch, taken, &document) {
@@ -215,12 +232,30 @@ impl FreshWriter {
         }
         self.note(memory);
         let next = batch.documents().get(taken);
-        if taken == room && next.is_some_and(|next| next.token_end as usize <= resolved) {
+        let is_next = |next: &Document| stop.is_ok() || next.token_end as usize <= resolved;
+        if taken == room && next.is_some_and(is_next) {
             // A row is missing, although later documents may also have terms that do not fit.
             let full = self.rows() >= memory.geometry().fresh_rows_max();
             stop = Err(if full { Stop::SegmentFull } else { Stop::HeapFull });
         }
         (taken, stop)
+    }
+
+    /// Resolves tokens from `first` to `end`, or more of them if that is no [`WINDOW`]. Returns one
+    /// past the last one resolved.
+    fn resolve_window(
+        &mut self,
+        extent: &Extent<'_>,
+        batch: &mut Batch,
+        first: usize,
+        end: usize,
+    ) -> (usize, Result<(), Stop>) {
+        let end = end.max(first + WINDOW).min(batch.token_count());
+        if batch.token_count() > WINDOW {
+            // What was prefetched while the text was cut may have left the cache.
+            batch.tokens(first..end).iter().for_each(|token| extent.prefetch(token.hash));
+        }
+        self.resolve(extent, batch, first..end)
     }
 
     /// Shows the automatic keys and the number of terms to readers, before the rows that have them

@@ -19,9 +19,13 @@
 //!
 //! | word of an operation | |
 //! |---|---|
-//! | 0 | bytes of text (low half), bytes of key (16 bits), kind of key (8 bits) |
+//! | 0 | bytes of text (low half), bytes of key (16 bits), kind of key (8 bits), gap (8 bits) |
 //! | 1 | the automatic key |
+//! | 2 | only if the gap is 255: the gap |
 //! | .. | key, then text, each filled up to whole words with zeros |
+//!
+//! The *gap* is the count of sequence numbers between the operation before and this one. Documents
+//! that are spread over several executors have them. The first operation's gap means nothing.
 //!
 //! If bit 5 of the kind of key is set, the document has fields. Behind the text follow a word with
 //! their length in bytes and then the fields, filled up to whole words. The crate that makes
@@ -79,6 +83,10 @@ pub const OFFSET_BYTES_MAX: usize = 4096;
 pub(crate) const REFERENCE_BIT: u64 = 16;
 /// The bit of a kind of key that marks a document with fields.
 pub(crate) const FIELDS_BIT: u64 = 32;
+/// The first bit of an operation's gap.
+pub(crate) const GAP_SHIFT: u32 = 56;
+/// The gap of an operation that has a word for it.
+pub(crate) const GAP_APART: u64 = 255;
 /// Largest number of bytes of a reference.
 pub const REFERENCE_BYTES_MAX: usize = 64;
 /// Largest number of operations in one record.
@@ -105,7 +113,7 @@ pub struct Header {
     pub kind: RecordKind,
     /// Number of operations.
     pub operations: u32,
-    /// Sequence number of the first operation. Each further operation has the next number.
+    /// Sequence number of the first operation.
     pub sequence: u64,
     /// The executor's row number of the first operation.
     pub row: u64,
@@ -144,6 +152,8 @@ pub enum LoggedText<'a> {
 /// An operation in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoggedOperation<'a> {
+    /// Its sequence number.
+    pub sequence: u64,
     /// The key of its document.
     pub key: LoggedKey<'a>,
     /// The document's text.
@@ -219,9 +229,17 @@ pub struct Operations {
     ends: Vec<usize>,
     /// Number of operations taken from the front.
     dropped: usize,
+    /// The gap before the next operation.
+    gap: u64,
 }
 
 impl Operations {
+    /// Leaves `gap` sequence numbers out before the document that is added next.
+    #[inline]
+    pub fn pass_over(&mut self, gap: u64) {
+        self.gap = gap;
+    }
+
     /// Adds a document with the encoded values of its fields. Its automatic key may be set later.
     #[inline]
     pub fn push(&mut self, key: LoggedKey<'_>, text: &[u8], fields: &[u8]) {
@@ -259,8 +277,12 @@ impl Operations {
     fn push_operation(&mut self, kind: u64, number: u64, key: &[u8], text: [&[u8]; 2]) {
         let [text, more] = text;
         let bytes = (text.len() + more.len()) as u64;
-        let word = bytes | (key.len() as u64) << 32 | kind << 48;
+        let gap = std::mem::take(&mut self.gap);
+        let word = bytes | (key.len() as u64) << 32 | kind << 48 | gap.min(GAP_APART) << GAP_SHIFT;
         self.bytes.extend_from_slice([word, number].map(u64::to_le_bytes).as_flattened());
+        if gap >= GAP_APART {
+            self.bytes.extend_from_slice(&gap.to_le_bytes());
+        }
         if !key.is_empty() {
             self.push_filled_up(key);
         }
@@ -315,7 +337,7 @@ impl Operations {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
-        self.dropped = 0;
+        (self.dropped, self.gap) = (0, 0);
     }
 }
 

@@ -6,6 +6,7 @@ pub(crate) mod executor;
 pub(crate) mod follower;
 mod group;
 pub(crate) mod readable;
+mod spread;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;

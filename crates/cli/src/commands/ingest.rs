@@ -76,6 +76,7 @@ fn ingest(
     let Sources { files, passed, rejects } = sources;
     let mut loader = Loader::new(index, (&args.reading).into(), &mut progress)
         .until(interrupt.clone())
+        .ahead(args.ahead || index.settings().executors > 1)
         .keep(rejects);
     if args.ack {
         loader = loader.acknowledge(out);

@@ -109,7 +109,7 @@ impl Loader<'_> {
         let again = file.try_clone().and_then(|one| Ok((one.try_clone()?, one))).ok();
         let again = again.map(|(one, other)| Again::Growing(one, followed(other)));
         let records = Records::follow(followed(file), path, &self.reading.cutting);
-        OpenSource::new(path, records, self.rules(), from).or_jump(again)
+        OpenSource::new(path, records, self.manner(), from).or_jump(again)
     }
 
     /// Begins a file at a place. Returns where it is.

@@ -1,11 +1,12 @@
 //! What is added together with how far the files were read, and where a later run goes on.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use spirit::{Batch, WriteError};
 
+use super::piece::Rest;
 use super::{Loader, place};
-use crate::document::Parser;
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::{Line, Mark};
@@ -57,19 +58,13 @@ impl Loader<'_> {
     }
 
     /// Adds a last record without an ending, or what has become of it. It is read again once it has more.
-    pub(super) fn unfinished(
-        &mut self,
-        parser: &Parser,
-        path: &Path,
-        number: u64,
-        record: &[u8],
-        before: Option<Unfinished>,
-    ) -> Result<(), Failure> {
+    pub(super) fn unfinished(&mut self, path: &Path, rest: Rest) -> Result<(), Failure> {
+        let Rest { number, record, parser, before } = rest;
         let bytes = record.len() as u64;
         if before.is_some_and(|line| line.bytes == bytes) {
             return Ok(());
         }
-        let Ok(mut document) = parser.parse(&Line::Bytes(record)) else {
+        let Ok(mut document) = parser.parse(&Line::Bytes(&record)) else {
             let why = "no document yet: it has no ending, and is read again when it has one";
             report(place(path, number, why));
             return Ok(());
@@ -79,7 +74,7 @@ impl Loader<'_> {
         document.key.get_or_insert_with(|| own.to_string().into());
         self.chunk.push(number, &document);
         let line = Unfinished { bytes, number: own };
-        self.commit_with(path, Some(line))
+        self.commit(path, Some(line))
     }
 
     /// Notes that record `number` was read, up to `mark`.
@@ -115,20 +110,20 @@ impl Loader<'_> {
         )))
     }
 
-    /// Adds the documents from `first` on, or as many of them as can be added together, with how far
-    /// the file was read.
+    /// Adds these documents, or as many of them as can be added together, with how far the file was
+    /// read.
     pub(super) fn add_group(
         &mut self,
-        first: usize,
+        documents: Range<usize>,
         unfinished: Option<Unfinished>,
     ) -> Result<u64, WriteError> {
         let Some(track) = &mut self.track else { return Ok(0) };
-        let mut count = self.chunk.len() - first;
+        let (first, mut count) = (documents.start, documents.len());
         loop {
             let line = self.chunk.line(first + count - 1);
             let places = track.at(line - u64::from(unfinished.is_some()), unfinished);
             let offset = places.bytes();
-            let batch: Batch<'_> = self.chunk.documents(first).take(count).collect();
+            let batch: Batch<'_> = self.chunk.documents(first..first + count).collect();
             match self.index.write(batch.offset(&offset)) {
                 Ok(()) => {
                     track.note(places);

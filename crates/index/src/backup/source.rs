@@ -22,8 +22,8 @@ use crate::ground::ids::{Position, State};
 use crate::ground::layout::NvmLayout;
 use crate::ground::section::Sections;
 use crate::ground::slot::{Entry, Mark, Slots};
-use crate::log::LogSpace;
 use crate::log::log_reader::LogReader;
+use crate::log::{GroupEnd, LogSpace};
 use crate::rows::STAMP_MAX;
 use crate::rows::stamps::Stamps;
 
@@ -250,10 +250,13 @@ impl<'a> Source<'a> {
         loop {
             while let Some(record) = reader.next_record() {
                 let header = record.header;
-                let count = u64::from(header.operations);
-                let group_end = record.offset_number().unwrap_or(0);
-                sequence_end = sequence_end.max(header.sequence + count).max(group_end);
-                row_end = row_end.max(header.row + count);
+                // Of a group, the offset counts, which is durable after all parts.
+                let record_end = match record.group_end() {
+                    Some(GroupEnd { number, offset }) => offset.map_or(0, |_| number),
+                    None => record.operations_end(),
+                };
+                sequence_end = sequence_end.max(record_end);
+                row_end = row_end.max(header.row + u64::from(header.operations));
                 replayed += record.rows_max();
             }
             point.row_limit = if self.has_all_deaths { u64::MAX } else { row_end + replayed };
@@ -292,11 +295,12 @@ impl<'a> Source<'a> {
         let Some(mut reader) = self.log_reader(point) else { return Ok(()) };
         while let Some(record) = reader.next_record() {
             let header = record.header;
-            // A group is copied whole or not at all. Its offset is behind all of it, in this order
-            // and in time.
-            let is_later = match header.operations {
-                0 => record.offset_number().is_some_and(|number| number > sequence_end),
-                _ => header.sequence >= sequence_end,
+            // A group is copied whole or not at all: its number says so of all its parts, whose
+            // sequence numbers may lie between each other's.
+            let is_later = match record.group_end() {
+                Some(end) => end.number > sequence_end,
+                // A cancellation goes with what it cancels.
+                None => header.operations > 0 && header.sequence >= sequence_end,
             };
             if is_later {
                 break;
@@ -350,7 +354,7 @@ mod tests {
     use crate::ground::blocks::Blocks;
     use crate::ground::geometry::Postings;
     use crate::ground::layout::NvmSettings;
-    use crate::log::{GroupEnd, Header, LogWriter, LoggedKey, Operations, RecordKind};
+    use crate::log::{Header, LogWriter, LoggedKey, Operations, RecordKind};
 
     const SALT: u32 = 77;
     const SETTINGS: Settings = Settings {
@@ -375,17 +379,54 @@ mod tests {
         writer.append(&door, region, header, operations.first(count as usize + 1));
     }
 
+    fn regions<const N: usize>() -> [Region; N] {
+        [(); N].map(|()| Region::reserve(4 << 20, Residency::OnTouch).unwrap())
+    }
+
+    fn sources<const N: usize>(regions: &[Region; N]) -> [Source<'_>; N] {
+        regions
+            .each_ref()
+            .map(|region| Source::new(region, SETTINGS, Some((SALT, 1)), false).unwrap())
+    }
+
+    fn writers<const N: usize>(sources: &[Source<'_>; N]) -> [LogWriter; N] {
+        sources.each_ref().map(|source| {
+            let (start, bytes) = source.layout.log;
+            LogWriter::new(LogSpace { start, bytes, salt: SALT }, 0, 1)
+        })
+    }
+
+    /// The sequence numbers of a group's parts lie between each other's. One part was read and the
+    /// others come while the log is copied.
+    #[test]
+    fn a_group_is_copied_whole_or_not_at_all_whichever_part_came_first() {
+        let regions = regions::<3>();
+        let sources = sources(&regions);
+        let mut writers = writers(&sources);
+        let ends = [Some(&b"offset"[..]), None].map(|offset| GroupEnd { number: 30, offset });
+        log(&mut writers[1], &regions[1], 1, 2, ends[1]);
+        let mut points = sources.each_ref().map(|source| source.point().unwrap());
+        let read = [0, 1, 2].map(|n| sources[n].read(&mut points[n]).unwrap().unwrap());
+        log(&mut writers[2], &regions[2], 20, 1, ends[1]);
+        log(&mut writers[0], &regions[0], 2, 1, ends[0]);
+        // The second number is of a document that came after the group.
+        for (number, is_whole) in [(read.into_iter().max().unwrap(), false), (31, true)] {
+            let mut out = Vec::new();
+            let mut frames = FrameWriter::new(&mut out).unwrap();
+            for n in 0..3 {
+                sources[n].copy_log(n as u64, &mut points[n], number, &mut frames).unwrap();
+            }
+            let copied = points.map(|point| point.log_end > 0);
+            assert_eq!(copied, [is_whole; 3], "up to {number}");
+        }
+    }
+
     /// The first executor has only the offsets of the groups. The second has all documents.
     #[test]
     fn a_group_is_copied_whole_or_not_at_all_while_others_come() {
-        let regions = [(); 2].map(|()| Region::reserve(4 << 20, Residency::OnTouch).unwrap());
-        let sources = regions
-            .each_ref()
-            .map(|region| Source::new(region, SETTINGS, Some((SALT, 1)), false).unwrap());
-        let mut writers = sources.each_ref().map(|source| {
-            let (start, bytes) = source.layout.log;
-            LogWriter::new(LogSpace { start, bytes, salt: SALT }, 0, 1)
-        });
+        let regions = regions::<2>();
+        let sources = sources(&regions);
+        let mut writers = writers(&sources);
         let mut group = |first: u64| {
             let number = first + 3;
             let ends = [Some(&b"offset"[..]), None].map(|offset| GroupEnd { number, offset });
@@ -397,7 +438,7 @@ mod tests {
         let settled = group(1);
         let mut points = sources.each_ref().map(|source| source.point().unwrap());
         let ends = [0, 1].map(|n| sources[n].read(&mut points[n]).unwrap().unwrap());
-        assert_eq!(ends, [4, 3]);
+        assert_eq!(ends, [4, 0]);
         let later = group(4);
         for (number, ends) in [(4, settled), (7, later)] {
             let mut out = Vec::new();

@@ -5,6 +5,7 @@
 //! afterwards.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::ground::automatic_key::as_number;
 use crate::ground::term::{FieldId, TermKey};
@@ -332,6 +333,13 @@ impl Batch {
         });
     }
 
+    /// Gives the last document numbers that were drawn for it before.
+    pub fn take_drawn(&mut self, sequence: u64, number: u64) {
+        if let Some(document) = self.documents.last_mut() {
+            document.take_numbers(sequence, number);
+        }
+    }
+
     /// Forgets the tokens and values since the last document.
     pub fn unfinish(&mut self) {
         let last = self.documents.last();
@@ -426,11 +434,18 @@ impl Batch {
         (&mut self.tokens[self.dropped_tokens..], &self.long)
     }
 
+    /// Returns the first token of the document at `index`.
+    pub(crate) fn token_start(&self, index: usize) -> usize {
+        index.checked_sub(1).map_or(0, |before| self.documents()[before].token_end as usize)
+    }
+
+    /// Returns the tokens in this range of those that are left.
+    pub(crate) fn tokens(&self, range: Range<usize>) -> &[BatchToken] {
+        &self.tokens[self.dropped_tokens..][range]
+    }
+
     pub(crate) fn tokens_of(&self, index: usize) -> &[BatchToken] {
-        let documents = self.documents();
-        let start = if index == 0 { 0 } else { documents[index - 1].token_end as usize };
-        let tokens = &self.tokens[self.dropped_tokens..];
-        &tokens[start..documents[index].token_end as usize]
+        self.tokens(self.token_start(index)..self.documents()[index].token_end as usize)
     }
 
     /// Returns the values of a document. Keywords hold their tokens' places in the document.

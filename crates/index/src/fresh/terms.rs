@@ -1,5 +1,6 @@
 //! The terms of a fresh segment: found by their tokens, or entered.
 
+use std::ops::Range;
 use std::sync::atomic::Ordering::{Relaxed, Release};
 
 use spirit_mem::prefetch;
@@ -11,17 +12,18 @@ use crate::ground::term::{Term, TermKey};
 use crate::lists::list::Full;
 
 impl FreshWriter {
-    /// Finds or inserts the terms of all tokens, and prefetches their records. Returns the number
-    /// of tokens resolved.
+    /// Finds or inserts the terms of these tokens, and prefetches their records. Returns one past
+    /// the last token resolved.
     // Not inlined, like `post_all`: each of the two loops needs all registers.
     #[inline(never)]
     pub(super) fn resolve(
         &mut self,
         extent: &Extent<'_>,
         batch: &mut Batch,
+        range: Range<usize>,
     ) -> (usize, Result<(), Stop>) {
         let (tokens, long) = batch.tokens_mut();
-        for (done, token) in tokens.iter_mut().enumerate() {
+        for (done, token) in range.clone().zip(&mut tokens[range.clone()]) {
             token.ordinal = match extent.guess(token.hash) {
                 // The tag decides. `post_all` compares a short term's record once it is in the
                 // cache.
@@ -33,7 +35,7 @@ impl FreshWriter {
             };
             prefetch(extent.record(token.ordinal).line());
         }
-        (tokens.len(), Ok(()))
+        (range.end, Ok(()))
     }
 
     /// Returns the ordinal of a token's term, and inserts a new term. Returns any ordinal for a

@@ -56,6 +56,19 @@ impl Blocks {
         1 + usize::from(self.largest(units).is_some())
     }
 
+    /// Returns the words of the blocks that a list begins while it grows from `from` postings to
+    /// `to`: exact for small blocks, the most for the largest.
+    pub(crate) fn words_between(self, from: u32, to: u32) -> u64 {
+        // The buffer is spilled when the posting behind each eighth comes.
+        let units = from.max(1).div_ceil(8)..to.div_ceil(8);
+        let begun = units.filter(|units| self.tail(*units).0 == 1);
+        let words = begun.map(|units| match self.largest(units) {
+            Some(_) => self.spill_words_max(),
+            None => 1 + 8 * u64::from(self.tail(units).1),
+        });
+        words.sum()
+    }
+
     /// Returns the largest number of words that a spill takes: the largest block, its header, and a
     /// part of the directory.
     pub fn spill_words_max(self) -> u64 {

@@ -2,15 +2,44 @@
 
 use crate::form::shape::NUMBERS_MAX;
 use crate::log::{
-    FIELDS_BIT, GroupEnd, LoggedKey, LoggedOperation, LoggedText, OFFSET_BYTES_MAX, OFFSET_KIND,
-    PART_KIND, REFERENCE_BIT, REFERENCE_BYTES_MAX, Reference,
+    FIELDS_BIT, GAP_APART, GAP_SHIFT, GroupEnd, LoggedKey, LoggedOperation, LoggedText,
+    OFFSET_BYTES_MAX, OFFSET_KIND, PART_KIND, REFERENCE_BIT, REFERENCE_BYTES_MAX, Reference,
 };
 
-/// Takes the first operation off `rest`.
-pub(crate) fn operation<'a>(rest: &mut &'a [u8]) -> Option<LoggedOperation<'a>> {
+/// The operations of a record, and the sequence number that the next has at least.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rest<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) sequence: u64,
+    /// True for the first operation, whose gap means nothing.
+    pub(crate) is_first: bool,
+}
+
+impl<'a> Rest<'a> {
+    /// Returns the operations in `bytes`, of which the first has this sequence number.
+    pub(crate) fn of(bytes: &'a [u8], sequence: u64) -> Rest<'a> {
+        Rest { bytes, sequence, is_first: true }
+    }
+
+    /// Takes the first operation off.
+    pub(crate) fn operation(&mut self) -> Option<LoggedOperation<'a>> {
+        let (gap, operation) = operation(&mut self.bytes)?;
+        let gap = if std::mem::take(&mut self.is_first) { 0 } else { gap };
+        let sequence = self.sequence.checked_add(gap).filter(|number| *number < NUMBERS_MAX)?;
+        self.sequence = sequence + 1;
+        Some(LoggedOperation { sequence, ..operation })
+    }
+}
+
+/// Takes the first operation off `rest`, with its gap. Its sequence number is still to be set.
+fn operation<'a>(rest: &mut &'a [u8]) -> Option<(u64, LoggedOperation<'a>)> {
     let word = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
     let number = u64::from_le_bytes(take(rest, 8)?.try_into().ok()?);
-    if number > NUMBERS_MAX {
+    let gap = match word >> GAP_SHIFT {
+        GAP_APART => u64::from_le_bytes(take(rest, 8)?.try_into().ok()?),
+        gap => gap,
+    };
+    if number > NUMBERS_MAX || gap > NUMBERS_MAX {
         return None;
     }
     let (text_len, key_len) = ((word & 0xFFFF_FFFF) as usize, (word >> 32 & 0xFFFF) as usize);
@@ -32,7 +61,7 @@ pub(crate) fn operation<'a>(rest: &mut &'a [u8]) -> Option<LoggedOperation<'a>> 
         0 => LoggedText::Bytes(text),
         _ => LoggedText::Reference(reference(text)?),
     };
-    Some(LoggedOperation { key, text, fields })
+    Some((gap, LoggedOperation { sequence: 0, key, text, fields }))
 }
 
 fn reference(text: &[u8]) -> Option<Reference<'_>> {
@@ -47,7 +76,8 @@ pub(crate) fn group_end(mut rest: &[u8]) -> Option<GroupEnd<'_>> {
     let words = [rest.get(..8)?, rest.get(8..16)?];
     let [word, number] = words.map(|word| word.try_into().map(u64::from_le_bytes));
     let (word, number) = (word.ok()?, number.ok()?);
-    let LoggedOperation { key, text: LoggedText::Bytes(text), fields: &[] } = operation(&mut rest)?
+    let (0, LoggedOperation { key, text: LoggedText::Bytes(text), fields: &[], .. }) =
+        operation(&mut rest)?
     else {
         return None;
     };

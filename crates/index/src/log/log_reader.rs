@@ -9,7 +9,7 @@ use spirit_mem::{Region, Span};
 use crate::form::shape::{NUMBERS_MAX, ROWS_MAX};
 use crate::ground::corrupt::Corrupt;
 use crate::ground::layout::PAGE;
-use crate::log::log_operation::{group_end, operation};
+use crate::log::log_operation::{Rest, group_end};
 use crate::log::{
     ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, HEADER_WORDS, Header, LogSpace, LoggedKey,
     LoggedOperation, RecordKind, TIMED, header_check,
@@ -25,6 +25,8 @@ pub struct Record {
     /// The incarnation that wrote it.
     pub incarnation: u32,
     operations: Vec<u8>,
+    /// One past the sequence number of its last operation.
+    end: u64,
 }
 
 /// An iterator over the log, from the oldest record that counts to its end.
@@ -75,13 +77,13 @@ impl<'a> LogReader<'a> {
         loop {
             let left = self.space.left(self.position);
             let (record, bytes) = self.read(self.position + self.gap(), self.incarnation_max)?;
-            let Header { kind, sequence, operations, .. } = record.header;
+            let Header { kind, sequence, .. } = record.header;
             match kind {
                 RecordKind::Skip => {}
                 // Its operations did not take effect: their numbers may come again.
                 RecordKind::Cancel => self.sequence = sequence,
                 _ if sequence < self.sequence => return None,
-                _ => self.sequence = sequence + u64::from(operations),
+                _ => self.sequence = record.end,
             }
             self.incarnation = record.incarnation;
             if kind != RecordKind::Skip {
@@ -231,7 +233,11 @@ impl<'a> LogReader<'a> {
             documents: words[5],
             arrived_ms,
         };
-        Some((Record { header, position, incarnation, operations }, bytes))
+        let mut rest = Rest::of(&operations, header.sequence);
+        let taken = (0..header.operations).take_while(|_| rest.operation().is_some()).count();
+        // A writer of another version may have written some that cannot be read.
+        let end = rest.sequence + u64::from(header.operations) - taken as u64;
+        Some((Record { header, position, incarnation, operations, end }, bytes))
     }
 }
 
@@ -255,7 +261,7 @@ impl Record {
 
     /// Returns one past the sequence number of its last operation.
     pub fn operations_end(&self) -> u64 {
-        self.header.sequence + u64::from(self.header.operations)
+        self.end
     }
 
     /// Returns an upper bound of the rows that its replay takes. Each document may be broken off
@@ -266,18 +272,22 @@ impl Record {
 
     /// True if its operations fill it exactly.
     pub fn is_whole(&self) -> bool {
-        let mut rest = self.operations.as_slice();
-        (0..self.header.operations).all(|_| operation(&mut rest).is_some())
-            && (rest.is_empty() || group_end(rest).is_some())
+        let mut rest = self.rest();
+        (0..self.header.operations).all(|_| rest.operation().is_some())
+            && (rest.bytes.is_empty() || group_end(rest.bytes).is_some())
+    }
+
+    fn rest(&self) -> Rest<'_> {
+        Rest::of(&self.operations, self.header.sequence)
     }
 
     /// Returns the end of its group, if it is a group's record.
     pub fn group_end(&self) -> Option<GroupEnd<'_>> {
-        let mut rest = self.operations.as_slice();
+        let mut rest = self.rest();
         for _ in 0..self.header.operations {
-            operation(&mut rest)?;
+            rest.operation()?;
         }
-        group_end(rest).filter(|_| self.header.kind == RecordKind::Add)
+        group_end(rest.bytes).filter(|_| self.header.kind == RecordKind::Add)
     }
 
     /// Returns the number of the group whose offset it has.
@@ -299,8 +309,8 @@ impl Record {
     /// Yields its operations. Ends early if they do not fill the record, which only a writer of
     /// another version can cause.
     pub fn operations(&self) -> impl Iterator<Item = LoggedOperation<'_>> {
-        let mut rest = self.operations.as_slice();
-        (0..self.header.operations).map_while(move |_| operation(&mut rest))
+        let mut rest = self.rest();
+        (0..self.header.operations).map_while(move |_| rest.operation())
     }
 }
 
@@ -337,20 +347,26 @@ mod tests {
         Region::reserve(1 << 20, Residency::OnTouch).unwrap()
     }
 
+    /// Gaps before operations: most have none.
+    fn gaps() -> impl Strategy<Value = u64> {
+        prop_oneof![4 => Just(0), 2 => 1u64..4, 2 => 250u64..260, 1 => 0u64..1 << 30]
+    }
+
     proptest! {
         /// Appended records are read again, in all laps, from the trimmed position to the end, and
         /// no others.
         #[test]
         fn a_log_is_read_as_it_was_written(
-            groups in prop::collection::vec(prop::collection::vec((0usize..300, 0usize..20), 1..4), 1..80),
+            groups in prop::collection::vec(prop::collection::vec((0usize..300, 0usize..20, gaps()), 1..4), 1..80),
         ) {
             let (region, door) = (region(), Door::new(Barrier::Order));
             let mut writer = LogWriter::new(SPACE, 0, 3);
-            let mut kept: Vec<(u64, Vec<(usize, usize)>)> = Vec::new();
+            let mut kept: Vec<(u64, Vec<(usize, usize, u64)>)> = Vec::new();
             let mut sequence = 0;
             for group in groups {
                 let mut operations = Operations::default();
-                for (text, key) in &group {
+                for (text, key, gap) in &group {
+                    operations.pass_over(*gap);
                     let (key, text) = (vec![b'k'; *key], vec![b't'; *text]);
                     let key = if key.is_empty() {
                         LoggedKey::Automatic(9)
@@ -371,12 +387,21 @@ mod tests {
                 let position = writer.position();
                 let at = writer.append(&door, &region, header(sequence, group.len()), bytes);
                 prop_assert!(at >= position);
-                sequence += group.len() as u64;
+                let gaps: u64 = group[1..].iter().map(|(.., gap)| gap).sum();
+                sequence += group.len() as u64 + gaps;
                 kept.push((position, group));
             }
             let mut reader = LogReader::new(&region, SPACE, kept[0].0, 3);
             for (_, group) in &kept {
                 let record = reader.next_record().unwrap();
+                let mut next = record.header.sequence;
+                for (operation, (.., gap)) in record.operations().zip(group) {
+                    let first = operation.sequence == record.header.sequence;
+                    next += if first { 0 } else { *gap };
+                    prop_assert_eq!(operation.sequence, next);
+                    next += 1;
+                }
+                prop_assert_eq!((record.operations_end(), record.is_whole()), (next, true));
                 let found: Vec<_> = record
                     .operations()
                     .map(|operation| match operation.key {
@@ -386,7 +411,7 @@ mod tests {
                     .map(|(operation, key)| (len(operation.text), key, operation.fields.len()))
                     .collect();
                 let group: Vec<_> =
-                    group.iter().map(|(text, key)| (*text, *key, text % 17)).collect();
+                    group.iter().map(|(text, key, _)| (*text, *key, text % 17)).collect();
                 let count = group.len();
                 prop_assert_eq!(found, group);
                 let expected = header(record.header.sequence, count);
@@ -484,6 +509,7 @@ mod tests {
         let mut writer = LogWriter::new(SPACE, 0, 1);
         let mut operations = Operations::default();
         operations.push(LoggedKey::Bytes(b"key"), b"some text", b"fields");
+        operations.pass_over(300);
         let elsewhere = Reference::new(b"a place", b"another text");
         operations.push_reference(LoggedKey::Automatic(0), elsewhere, b"others of it");
         operations.set_number(1, 12);
@@ -497,11 +523,13 @@ mod tests {
             record.operations().collect::<Vec<_>>(),
             [
                 LoggedOperation {
+                    sequence: 0,
                     key: LoggedKey::Bytes(b"key"),
                     text: LoggedText::Bytes(b"some text"),
                     fields: b"fields",
                 },
                 LoggedOperation {
+                    sequence: 301,
                     key: LoggedKey::Automatic(12),
                     text: LoggedText::Reference(elsewhere),
                     fields: b"others of it",

@@ -66,6 +66,15 @@ impl<'a> Document<'a> {
         self.place = Some(place);
         self
     }
+
+    /// Returns the bytes of the text, and of the fields' texts.
+    pub(crate) fn text_bytes(&self) -> usize {
+        let texts = self.fields.iter().map(|(_, value)| match value {
+            Value::Text(text) => text.len(),
+            _ => 0,
+        });
+        self.text.len() + texts.sum::<usize>()
+    }
 }
 
 impl<'a> From<&'a str> for Document<'a> {

@@ -22,9 +22,10 @@ pub(crate) fn kept_bytes(bytes: usize) -> u64 {
 }
 
 /// Returns the most bytes in a record beside text and fields of its longest document. These are the
-/// batch gathered before, the longest key, and the length of the fields, each with its padding.
+/// batch gathered before, the gap, the longest key, and the length of the fields, each with its
+/// padding.
 fn beside_document(log_bytes: u64) -> u64 {
-    log_bytes / 16 + OPERATION_BYTES + KEY_BYTES_MAX as u64 + 4 * 8
+    log_bytes / 16 + OPERATION_BYTES + KEY_BYTES_MAX as u64 + 5 * 8
 }
 
 /// Returns the longest offset, in bytes, that fits into one record with a document of

@@ -23,7 +23,7 @@ use spirit_schema::Schema;
 use crate::config::error::WriteError;
 use crate::config::source::Source;
 use crate::storage::shared::{Numbers, Shared};
-use crate::write::contents::{Called, Contents};
+use crate::write::contents::{Called, Contents, Drawn};
 use crate::write::ingest::{Committed, Ingester};
 
 /// The most bytes of log that a closing index leaves to be replayed.
@@ -178,7 +178,8 @@ impl Replay<'_> {
             let first = recovered.sequence_end.max(record.header.sequence);
             let range = first..record.operations_end().min(end).max(first);
             let applied = self.apply(role, &record, &range);
-            watch(record.position + record.bytes(), range.end - range.start);
+            let in_range = record.operations().filter(|one| range.contains(&one.sequence));
+            watch(record.position + record.bytes(), in_range.count() as u64);
             shared.numbers.documents.fetch_max(role.documents_end(), Relaxed);
             match (applied, &next) {
                 (Ok(()), _) if record.operations_end() <= end => {
@@ -188,7 +189,8 @@ impl Replay<'_> {
                 // Acknowledged operations found room in a key table of this size. So these were
                 // refused.
                 (Err((sequence, WriteError::KeysFull)), None) if !self.less_room => {
-                    let row = record.header.row + (sequence - record.header.sequence);
+                    let before = record.operations().take_while(|one| one.sequence < sequence);
+                    let row = record.header.row + before.count() as u64;
                     return Ok(Some(Refused { sequence, row }));
                 }
                 (Err((_, error)), _) => return Err(error),
@@ -222,21 +224,25 @@ impl Replay<'_> {
         range: &Range<u64>,
     ) -> Result<(), (u64, WriteError)> {
         let header = record.header;
-        for (operation, sequence) in record.operations().zip(header.sequence..) {
+        // Only the last number is known, one before `documents`.
+        let first = header.documents.saturating_sub(header.operations.into());
+        for (operation, number) in record.operations().zip(first..) {
+            let sequence = operation.sequence;
             if !range.contains(&sequence) {
                 continue;
             }
             self.shared.numbers.sequence.fetch_max(sequence + 1, Relaxed);
+            let drawn = Drawn { sequence, number };
             let result = match (header.kind, operation.key) {
                 (RecordKind::Delete, LoggedKey::Bytes(key)) => {
                     role.delete_at(key, sequence).map(|_| ())
                 }
                 (_, LoggedKey::Automatic(number)) => {
-                    self.collect(role, Called::Number(number), operation)
+                    self.collect(role, Called::Number(number), operation, drawn)
                 }
                 (_, LoggedKey::Bytes(key)) => {
                     let key = String::from_utf8_lossy(key);
-                    self.collect(role, Called::By(&key), operation)
+                    self.collect(role, Called::By(&key), operation, drawn)
                 }
             };
             result.map_err(|error| (sequence, error))?;
@@ -244,10 +250,12 @@ impl Replay<'_> {
         if header.kind != RecordKind::Add || range.is_empty() {
             return Ok(());
         }
-        // One past the last number drawn, minus the operations from the first one on.
-        let number = header.documents.saturating_sub(record.operations_end() - range.start);
-        let Committed { added, result, .. } = role.commit_at(range.start, number);
-        result.map_err(|error| (range.start + added, error))
+        let Committed { added, result, .. } = role.commit_numbered();
+        result.map_err(|error| {
+            let mut in_range = record.operations().filter(|one| range.contains(&one.sequence));
+            let refused = in_range.nth(added as usize).map(|one| one.sequence);
+            (refused.unwrap_or(range.end), error)
+        })
     }
 
     /// Cuts a logged document into the role's batch.
@@ -256,10 +264,11 @@ impl Replay<'_> {
         role: &mut Ingester,
         called: Called<'_>,
         operation: LoggedOperation<'_>,
+        drawn: Drawn,
     ) -> Result<(), WriteError> {
         let text = self.read(operation.text)?;
         let contents = Contents { fields: operation.fields, ..Contents::text(&text) };
-        role.collector().collect(called, contents)
+        role.collector().collect_drawn(called, contents, Some(drawn))
     }
 
     /// Returns the text of a logged document.

@@ -6,8 +6,10 @@
 
 mod fields;
 
+pub(crate) use fields::KnownSchema;
+
 use spirit_index::fresh::Extent;
-use spirit_index::fresh::{Batch, KEY_BYTES_MAX, Key};
+use spirit_index::fresh::{Batch, Key};
 use spirit_index::ground::Gauge;
 use spirit_index::ground::{FieldId, INLINE_BYTES_MAX, TermKey};
 use spirit_index::keys;
@@ -16,7 +18,7 @@ use spirit_text::{Sink, Token};
 
 use crate::config::error::WriteError;
 use crate::storage::shared::Shared;
-use crate::write::contents::{Called, Contents};
+use crate::write::contents::{Called, Contents, Drawn};
 use crate::write::journal::Journal;
 use crate::write::tokenizers::Tokenizers;
 
@@ -44,6 +46,7 @@ pub(crate) struct Collector<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) extent: Extent<'a>,
     pub(crate) tokenizers: &'a mut Tokenizers,
+    pub(crate) schema: &'a mut KnownSchema,
     pub(crate) batch: &'a mut Batch,
     pub(crate) size: BatchSize,
     /// The journal that gathers documents to be logged, if any are.
@@ -67,12 +70,20 @@ impl Collector<'_> {
         called: Called<'_>,
         contents: Contents<'_>,
     ) -> Result<(), WriteError> {
+        self.collect_drawn(called, contents, None)
+    }
+
+    /// Like [`collect`](Self::collect), for a document whose numbers were drawn before. They ascend
+    /// in the batch.
+    #[inline]
+    pub(crate) fn collect_drawn(
+        &mut self,
+        called: Called<'_>,
+        contents: Contents<'_>,
+        drawn: Option<Drawn>,
+    ) -> Result<(), WriteError> {
         let Contents { text, fields, .. } = contents;
-        if let Called::By(key) = called
-            && (key.is_empty() || key.len() > KEY_BYTES_MAX)
-        {
-            return Err(WriteError::Key { bytes: key.len() });
-        }
+        called.check()?;
         let first = self.batch.token_count();
         let mut sink = ToBatch { extent: self.extent, batch: self.batch, first };
         let summary = self.tokenizers.text().feed(text, &mut sink).map_err(|_| {
@@ -87,7 +98,9 @@ impl Collector<'_> {
             self.collect_fields(text, fields)?;
         }
         if let Some(journal) = &mut self.journal {
-            journal.push(called, contents);
+            let before = self.batch.documents().last().map(|document| document.sequence + 1);
+            let gap = drawn.zip(before).map_or(0, |(drawn, before)| drawn.sequence - before);
+            journal.push(called, contents, gap);
         }
         if self.shared.memory.geometry().settings.store {
             self.keep(text, fields);
@@ -98,6 +111,9 @@ impl Collector<'_> {
             Called::Number(number) => Key::Automatic(number),
         };
         self.batch.finish(key);
+        if let Some(Drawn { sequence, number }) = drawn {
+            self.batch.take_drawn(sequence, number);
+        }
         Ok(())
     }
 

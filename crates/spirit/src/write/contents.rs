@@ -1,5 +1,9 @@
 //! The contents and the name of a document that is being added.
 
+use spirit_index::fresh::KEY_BYTES_MAX;
+
+use crate::config::error::WriteError;
+
 /// The name of a document that is being added.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Called<'a> {
@@ -10,6 +14,26 @@ pub(crate) enum Called<'a> {
     Next,
     /// A number that was drawn before, since it decides the executor.
     Number(u64),
+}
+
+impl Called<'_> {
+    /// Returns an error if the key that the caller chose can be no key.
+    pub(crate) fn check(self) -> Result<(), WriteError> {
+        match self {
+            Called::By(key) if key.is_empty() || key.len() > KEY_BYTES_MAX => {
+                Err(WriteError::Key { bytes: key.len() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The numbers of a document that were drawn before it was collected.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Drawn {
+    pub(crate) sequence: u64,
+    /// The document's number, or one between those of its neighbours.
+    pub(crate) number: u64,
 }
 
 impl<'a> From<Option<&'a str>> for Called<'a> {

@@ -23,13 +23,14 @@ use spirit_index::ground::Gauge;
 use spirit_index::ground::damage;
 use spirit_index::ground::{Position, SegmentId, State};
 use spirit_index::keys;
+use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::PinSlot;
 
 use crate::config::error::WriteError;
 use crate::config::options::Options;
 use crate::storage::shared::{Numbers, Shared};
-use crate::write::collector::{BatchSize, Collector, TEXT_BYTES_MAX};
+use crate::write::collector::{BatchSize, Collector, KnownSchema, TEXT_BYTES_MAX};
 use crate::write::journal::Journal;
 use crate::write::replacement::{
     REPLACED_MAX, Replaced, Stamped, abandon, enter, find_explicit, forget_replaced, kill,
@@ -92,6 +93,7 @@ impl Stopped {
 pub(crate) struct Ingester {
     shared: Arc<Shared>,
     tokenizers: Tokenizers,
+    schema: KnownSchema,
     batch: Batch,
     batch_size: BatchSize,
     writer: FreshWriter,
@@ -152,6 +154,7 @@ impl Ingester {
                 options.document_bytes_max,
                 options.vectors,
             ),
+            schema: KnownSchema::default(),
             batch: Batch::with_capacity(batch_size.tokens * 4, batch_size.documents)
                 .with_texts(if options.store { TEXT_BYTES_MAX } else { 0 }),
             batch_size,
@@ -182,10 +185,10 @@ impl Ingester {
     /// Returns the collector of the next batch, to be committed afterwards.
     #[inline]
     pub(crate) fn collector(&mut self) -> Collector<'_> {
-        let Ingester { shared, tokenizers, batch, writer, journal, .. } = self;
+        let Ingester { shared, tokenizers, schema, batch, writer, journal, .. } = self;
         let size = self.batch_size;
         let extent = writer.extent(&shared.memory);
-        Collector { shared, extent, tokenizers, batch, size, journal: journal.as_mut() }
+        Collector { shared, extent, tokenizers, schema, batch, size, journal: journal.as_mut() }
     }
 
     /// Returns the journal. There is one while the log is replayed.
@@ -210,15 +213,15 @@ impl Ingester {
         committed
     }
 
-    /// Writes a batch of operations from the log. The first one has this sequence number and this
-    /// document number.
-    pub(crate) fn commit_at(&mut self, sequence: u64, number: u64) -> Committed {
-        self.batch.number(sequence, number);
-        self.number = number;
+    /// Writes the batch, whose documents have their numbers, and makes it visible.
+    pub(crate) fn commit_drawn(&mut self) -> Committed {
+        self.shared.begin_change();
         self.commit_numbered()
     }
 
-    fn commit_numbered(&mut self) -> Committed {
+    /// Like [`commit_drawn`](Self::commit_drawn), for operations from the log: the file says already
+    /// whether the index is open.
+    pub(crate) fn commit_numbered(&mut self) -> Committed {
         self.numbers.clear();
         let mut result = Ok(());
         while !self.batch.is_empty() && result.is_ok() {
@@ -336,18 +339,30 @@ impl Ingester {
     /// Writes invisible rows of the batch into the segment being filled, or into the next one if
     /// that is full.
     fn append(&mut self) -> Result<Appended, WriteError> {
-        if self.handed_over || self.is_full || self.is_segment_over() {
-            self.next_segment()?;
-        }
+        self.go_on_if_full()?;
+        Ok(self.append_by(|writer, memory, batch| writer.append(memory, batch, 0)))
+    }
+
+    /// Begins the next segment if the one being filled takes no more.
+    fn go_on_if_full(&mut self) -> Result<(), WriteError> {
+        let is_over = self.handed_over || self.is_full || self.is_segment_over();
+        if is_over { self.next_segment() } else { Ok(()) }
+    }
+
+    /// Writes invisible rows of the batch by `append`, which returns the index behind them.
+    fn append_by(
+        &mut self,
+        append: impl FnOnce(&mut FreshWriter, &Memory, &mut Batch) -> (usize, Result<(), Stop>),
+    ) -> Appended {
         let progress = self.shared.progress();
         let (before, untouched) = (self.writer.rows(), self.writer.is_untouched());
-        let (taken, stop) = self.writer.append(&self.shared.memory, &mut self.batch);
+        let (taken, stop) = append(&mut self.writer, &self.shared.memory, &mut self.batch);
         if let Some(arrivals) = self.arrivals.as_mut().filter(|_| taken > 0) {
             let ms = arrivals.now_ms();
             arrivals.note(&self.shared.memory, self.writer.id().position(), ms);
         }
         let stop = stop.err().map(|why| Stopped { why, untouched, progress });
-        Ok(Appended { before, taken, stop })
+        Appended { before, taken, stop }
     }
 
     /// Makes way after rows of a batch were stopped: begins the next segment, or waits for room.

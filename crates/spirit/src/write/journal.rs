@@ -174,7 +174,7 @@ impl Journal {
         operations.push_end(GroupEnd { number, offset: Some(&bytes) });
         let (kind, sequence) = (RecordKind::Add, self.sequence);
         let header = Header { kind, operations: 0, sequence, row, documents, arrived_ms: 0 };
-        self.write(shared, header, operations.first(1))?;
+        self.write(shared, header, operations.first(1), sequence)?;
         self.note_offset(&bytes, number);
         Ok(())
     }
@@ -192,8 +192,9 @@ impl Journal {
     }
 
     /// Gathers a document of the batch. If its text can be read again, only the place is gathered.
+    /// Other executors have the `gap` sequence numbers before it.
     #[inline]
-    pub(crate) fn push(&mut self, called: Called<'_>, contents: Contents<'_>) {
+    pub(crate) fn push(&mut self, called: Called<'_>, contents: Contents<'_>, gap: u64) {
         if self.replaying.is_some() {
             return;
         }
@@ -203,6 +204,7 @@ impl Journal {
             Called::Number(number) => LoggedKey::Automatic(number),
         };
         let Contents { text, fields, place } = contents;
+        self.operations.pass_over(gap);
         match place {
             Some(place) => {
                 let reference = Reference::new(place, text.as_bytes());
@@ -285,7 +287,7 @@ impl Journal {
             return Ok(());
         }
         let header = Header { arrived_ms, ..self.header(batch, taken, row, 0) };
-        self.append(shared, header, taken)
+        self.append(shared, header, taken, batch.documents()[taken - 1].sequence + 1)
     }
 
     /// Logs the whole batch with its group's end. Durable on return. `documents_end` is one past
@@ -302,7 +304,8 @@ impl Journal {
         // A part without documents has no arrival.
         let arrived_ms = if count > 0 { arrived_ms } else { 0 };
         let header = Header { arrived_ms, ..self.header(batch, count, row, documents_end) };
-        self.append(shared, header, count + 1)
+        let end = batch.documents().last().map_or(header.sequence, |last| last.sequence + 1);
+        self.append(shared, header, count + 1, end)
     }
 
     /// Returns the header of a record with the first `taken` documents. `documents` is one past the
@@ -324,22 +327,30 @@ impl Journal {
         }
     }
 
-    fn append(&mut self, shared: &Shared, header: Header, count: usize) -> Result<(), WriteError> {
+    fn append(
+        &mut self,
+        shared: &Shared,
+        header: Header,
+        count: usize,
+        end: u64,
+    ) -> Result<(), WriteError> {
         let operations = std::mem::take(&mut self.operations);
-        let written = self.write(shared, header, operations.first(count));
+        let written = self.write(shared, header, operations.first(count), end);
         self.operations = operations;
         written
     }
 
+    /// Writes a record that ends before sequence number `end`.
     fn write(
         &mut self,
         shared: &Shared,
         header: Header,
         operations: &[u8],
+        end: u64,
     ) -> Result<(), WriteError> {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
         self.last = self.writer.append(nvm.door(), shared.memory.region(), header, operations);
-        self.sequence = header.sequence + u64::from(header.operations);
+        self.sequence = end;
         if nvm.door().failure().is_some() {
             shared.poison();
             return Err(WriteError::SyncFailed);
@@ -360,7 +371,7 @@ impl Journal {
         }
         let kind = RecordKind::Cancel;
         let header = Header { kind, operations: 0, sequence, row, documents, arrived_ms: 0 };
-        self.append(shared, header, 0)
+        self.append(shared, header, 0, sequence)
     }
 
     /// Logs the deletion of a key, in row `row`. Durable on return.
@@ -379,7 +390,7 @@ impl Journal {
         self.operations.push(LoggedKey::Bytes(key), &[], &[]);
         let kind = RecordKind::Delete;
         let header = Header { kind, operations: 1, sequence, row, documents, arrived_ms: 0 };
-        let logged = self.append(shared, header, 1);
+        let logged = self.append(shared, header, 1, sequence + 1);
         self.operations.clear();
         logged
     }

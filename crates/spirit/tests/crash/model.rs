@@ -59,36 +59,59 @@ impl Model {
                 self.add_group(operation, *offset)
             };
         }
-        for (key, text, fields) in operation.documents().into_iter().take(parts) {
-            self.add(key, text, fields);
-        }
+        self.add_all(operation, parts);
     }
 
-    /// The documents of each executor behind those of the one before; those of the first are the last, and if there are none a
-    /// row without a document takes a number.
+    /// If the first executor has no document of the group, a row without a document takes a number.
     fn add_group(&mut self, operation: &Operation, offset: u64) {
-        let (mut numbered, mut documents) = (self.clone(), Vec::new());
-        for (key, text, fields) in operation.documents() {
-            let key = numbered.add(key, text, fields);
-            documents.push((key, text, fields));
-        }
-        let first_last = self.executors - 1;
-        documents.sort_by_key(|(key, ..)| (self.executor_of(key) + first_last) % self.executors);
-        let is_marked = documents.iter().all(|(key, ..)| self.executor_of(key) > 0);
-        for (key, text, fields) in &documents {
-            self.add(Some(key), text, *fields);
-        }
-        self.number = numbered.number;
+        let first = self.sequence;
+        self.add_all(operation, operation.parts());
+        let is_marked = !self.documents.iter().any(|d| d.sequence >= first && d.executor == 0);
         self.sequence += u64::from(is_marked);
         self.offset = Some(offset);
     }
 
-    /// How many parts of an operation may have take effect when it is cut off.
-    pub(crate) fn possible(&self, operation: &Operation) -> Vec<usize> {
-        match operation {
-            Operation::Group(..) => vec![0, operation.parts()],
-            _ => (0..=operation.parts()).collect(),
+    /// Adds documents, numbered in their order. Executors take theirs one after the other, and the
+    /// first `parts` of all are in.
+    fn add_all(&mut self, operation: &Operation, parts: usize) {
+        let mut added = self.numbered(operation);
+        added.sort_by_key(|(document, _)| document.executor);
+        for (document, number) in added.into_iter().take(parts) {
+            self.delete(&document.key);
+            self.sequence = self.sequence.max(document.sequence + 1);
+            self.number = self.number.max(number);
+            self.accepted += 1;
+            self.documents.push(document);
         }
+        self.documents.sort_by_key(|document| document.sequence);
+    }
+
+    /// The documents that an operation adds, in their order, each with the number behind its own.
+    fn numbered(&self, operation: &Operation) -> Vec<(Document, u64)> {
+        let (mut ahead, mut added) = (self.clone(), Vec::new());
+        for (key, text, fields) in operation.documents() {
+            ahead.add(key, text, fields);
+            added.extend(ahead.documents.last().cloned().map(|document| (document, ahead.number)));
+        }
+        added
+    }
+
+    /// What the index may hold when an operation was cut off.
+    pub(crate) fn after_cut(&self, operation: &Operation) -> Vec<Model> {
+        let after = |parts| {
+            let mut model = self.clone();
+            model.apply(operation, parts);
+            model
+        };
+        if !matches!(operation, Operation::Group(..)) {
+            return (0..=operation.parts()).map(after).collect();
+        }
+        // Numbers go on behind the first of a part that was logged and then refused.
+        let refused = self.numbered(operation).into_iter().map(|(document, _)| document);
+        let refused = refused
+            .filter(|document| document.executor > 0)
+            .map(|document| Model { sequence: document.sequence, ..self.clone() });
+        [self.clone(), after(operation.parts())].into_iter().chain(refused).collect()
     }
 
     /// Sequence numbers and keys, newest first, and what was accepted.
@@ -97,8 +120,8 @@ impl Model {
         format!("{documents:?}, {} accepted, offset {:?}", self.accepted, self.offset)
     }
 
-    /// Adds a document, and returns its key.
-    fn add(&mut self, key: Option<&str>, text: &str, fields: u64) -> String {
+    /// Adds a document.
+    fn add(&mut self, key: Option<&str>, text: &str, fields: u64) {
         let is_taken = |key: String| self.documents.iter().any(|document| document.key == key);
         let mut number = self.number;
         while key.is_none() && is_taken(number.to_string()) {
@@ -109,12 +132,10 @@ impl Model {
         let words = text.split_whitespace().map(str::to_owned).collect();
         let (sequence, executor, text) = (self.sequence, self.executor_of(&key), text.to_owned());
         let fields = fields_of(fields);
-        let added = key.clone();
         self.documents.push(Document { sequence, key, words, text, fields, executor });
         self.sequence += 1;
         self.accepted += 1;
         self.number = number + 1;
-        added
     }
 
     fn delete(&mut self, key: &str) {

@@ -111,12 +111,7 @@ impl Run {
         let Some(in_flight) = self.history[..progress.begun].get(progress.acknowledged) else {
             return vec![model];
         };
-        let with = |parts| {
-            let mut model = model.clone();
-            model.apply(in_flight, parts);
-            model
-        };
-        model.possible(in_flight).into_iter().map(with).collect()
+        model.after_cut(in_flight)
     }
 }
 

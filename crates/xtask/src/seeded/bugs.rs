@@ -567,4 +567,45 @@ pub(super) const BUGS: &[Bug] = &[
         new: "(Err(_), Some(now)) if now != state",
         found_by: tests("-p spirit --lib", "a_segment_that_is_merged_while_it_is_copied"),
     },
+    Bug {
+        name: "gaps-forgotten",
+        what: "a start numbers the documents of one executor without a gap",
+        file: "crates/index/src/log/log_operation.rs",
+        old: "let gap = if std::mem::take(&mut self.is_first) { 0 } else { gap };",
+        new: "let gap = if std::mem::take(&mut self.is_first) { 0 } else { gap & 0 };",
+        found_by: tests(
+            "-p spirit --test spread",
+            "the_order_is_that_in_which_documents_were_given",
+        ),
+    },
+    Bug {
+        name: "parts-in-turn",
+        what: "each executor's documents are newer than those of the one before",
+        file: "crates/spirit/src/engine/spread.rs",
+        old: "self.parts.iter_mut().flatten().for_each(|one| one.drawn.sequence += first);",
+        new: "self.parts.iter_mut().flatten().zip(first..).for_each(|(one, at)| one.drawn.sequence = at);",
+        found_by: tests(
+            "-p spirit --test spread",
+            "the_order_is_that_in_which_documents_were_given",
+        ),
+    },
+    Bug {
+        name: "group-gives-up",
+        what: "a group is tried in a segment without room for it, and leaves postings there",
+        file: "crates/index/src/fresh/fit.rs",
+        old: "if wanted <= free || self.rows() == 0",
+        new: "if wanted <= free || wanted > free",
+        found_by: tests(
+            "-p spirit --test groups",
+            "frequencies_are_those_of_documents_that_are_there",
+        ),
+    },
+    Bug {
+        name: "backup-cuts-groups",
+        what: "a backup takes a part of a group by its first document, and its other parts not",
+        file: "crates/index/src/backup/source.rs",
+        old: "Some(end) => end.number > sequence_end,",
+        new: "Some(_) => header.operations > 0 && header.sequence >= sequence_end,",
+        found_by: tests("-p spirit-index --lib", "a_group_is_copied_whole_or_not_at_all"),
+    },
 ];

@@ -3,7 +3,6 @@
 //! A chain leads from a block to the one before it, so going far back takes a cache miss a block. A
 //! part of the directory has 32 blocks; the newest part may have fewer. The directory grows by one
 //! part at a time, so that no posting takes much room at once.
-//! room at once.
 //!
 //! | word of a part | |
 //! |---|---|

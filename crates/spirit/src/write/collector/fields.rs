@@ -3,6 +3,8 @@
 //! Terms of different fields are different terms, so no phrase spans two fields. Between two values
 //! of one text field there is a gap that no phrase spans.
 
+use std::sync::Arc;
+
 use spirit_index::fresh::Batch;
 use spirit_index::fresh::Extent;
 use spirit_index::ground::Gauge;
@@ -13,6 +15,7 @@ use spirit_text::{Sink, Token};
 
 use super::Collector;
 use crate::config::error::WriteError;
+use crate::storage::fields::Fields;
 
 /// The positions between two values of one field.
 const GAP: u32 = 100;
@@ -27,11 +30,12 @@ impl Collector<'_> {
             self.batch.unfinish();
             return Err(WriteError::DocumentTooLong { bytes, bytes_max });
         }
-        let schema = self.shared.fields.current();
+        let schema = self.schema.take(&self.shared.fields);
         let first = self.batch.document_start();
         let of_text = self.batch.kept_since(first);
         let cut = Cut { schema: &schema, counts: Vec::new() };
         let counts = cut.all(self, fields);
+        self.schema.put_back(schema);
         self.batch.set_apart(self.batch.kept_since(first) - of_text);
         for (field, kept) in counts.into_iter().filter(|(_, kept)| *kept > 0) {
             self.batch.push_length(field, kept);
@@ -48,6 +52,33 @@ impl Collector<'_> {
         } else {
             self.batch.keep_parts([text.as_bytes(), &[encoded::TEXT_END], fields]);
         }
+    }
+}
+
+/// The schema as an ingest role knows it. It is read again only once it has grown: all threads share
+/// the lock of the newest one.
+#[derive(Default)]
+pub(crate) struct KnownSchema {
+    growths: u64,
+    schema: Option<Arc<Schema>>,
+}
+
+impl KnownSchema {
+    /// Takes the schema out, which has the fields of all documents that reached the role.
+    fn take(&mut self, fields: &Fields) -> Arc<Schema> {
+        // Loaded before the schema: one that grows in between is read again the next time.
+        let growths = fields.growths();
+        match self.schema.take().filter(|_| self.growths == growths) {
+            Some(schema) => schema,
+            None => {
+                self.growths = growths;
+                fields.current()
+            }
+        }
+    }
+
+    fn put_back(&mut self, schema: Arc<Schema>) {
+        self.schema = Some(schema);
     }
 }
 

@@ -1,9 +1,9 @@
 //! An executor's part of a group: documents that take effect with those of other executors and the
 //! application's offset, all of them or none.
 //!
-//! A part is one record of the log, and its rows lie in one segment. So it is appended whole. If
-//! the segment lacks room for some rows, all are given up, and the part begins again in the next
-//! segment.
+//! A part is one record of the log, and its rows lie in one segment. So it is appended whole, once
+//! the segment is known to have room. If some rows lack room after all, all are given up, and the
+//! part begins again in the next segment.
 //!
 //! First, a part is [placed](Ingester::place), which can be taken back, and changes nothing durable
 //! or visible. Once all parts of the group are placed, it is [logged](Ingester::log). Then it is
@@ -11,11 +11,12 @@
 
 use std::collections::HashMap;
 
+use spirit_index::fresh::{FreshWriter, Stop};
 use spirit_index::log::GroupEnd;
 use spirit_index::snapshot::Snapshot;
 
 use super::arrivals::Arrivals;
-use super::{Appended, Ingester};
+use super::{Appended, Ingester, Stopped};
 use crate::config::error::WriteError;
 use crate::write::replacement::{Entered, abandon, enter, forget_replaced};
 
@@ -47,25 +48,21 @@ impl Ingester {
         }
     }
 
-    /// Writes the collected documents with sequence numbers from `sequence` on, and enters their
-    /// keys. `documents` is one past the highest number of the group's documents. An error leaves
-    /// nothing.
+    /// Writes the collected documents, whose numbers are drawn, and enters their keys. `documents` is
+    /// one past the highest number of the group's documents. An error leaves nothing.
     pub(crate) fn place(
         &mut self,
         end: GroupEnd<'_>,
-        sequence: u64,
         documents: u64,
     ) -> Result<Placed, WriteError> {
         self.shared.begin_change();
         self.number = documents;
         self.numbers.clear();
-        // Each has a key by now. The last one ends the group's numbers.
-        self.batch.number(sequence, documents - self.collected() as u64);
         if let Some(journal) = &mut self.journal {
             journal.end_group(end)?;
         }
         if self.batch.is_empty() {
-            return self.place_mark(end, sequence);
+            return self.place_mark(end);
         }
         loop {
             let before = self.append_whole(end)?;
@@ -117,7 +114,17 @@ impl Ingester {
     fn append_whole(&mut self, end: GroupEnd<'_>) -> Result<u32, WriteError> {
         loop {
             self.wait_for_group(end)?;
-            let Appended { before, taken, stop } = self.append()?;
+            self.go_on_if_full()?;
+            let mut appended = self.append_by(FreshWriter::append_whole);
+            // While other segments wait for the flush stage, they make room, and the rows stay.
+            while let Some(stop) = appended.stop.as_ref()
+                && stop.why == Stop::HeapFull
+                && self.shared.is_anything_unplaced()
+                && self.wait_for_room(stop.progress).is_ok()
+            {
+                self.append_rest(&mut appended);
+            }
+            let Appended { before, taken, stop } = appended;
             let Some(stop) = stop else { return Ok(before) };
             self.give_up(before, taken);
             if stop.is_for_good() {
@@ -131,11 +138,20 @@ impl Ingester {
         }
     }
 
+    /// Appends the documents behind those that were appended.
+    fn append_rest(&mut self, appended: &mut Appended) {
+        let from = appended.taken;
+        let rest = self.append_by(|writer, memory, batch| writer.append(memory, batch, from));
+        let untouched = appended.stop.as_ref().is_some_and(|stop| stop.untouched);
+        appended.taken = rest.taken;
+        appended.stop = rest.stop.map(|stop| Stopped { untouched, ..stop });
+    }
+
     /// Places a part without documents. It gets a row, so that its record waits for the segment
-    /// being filled.
-    fn place_mark(&mut self, end: GroupEnd<'_>, sequence: u64) -> Result<Placed, WriteError> {
+    /// being filled, and the group's last sequence number.
+    fn place_mark(&mut self, end: GroupEnd<'_>) -> Result<Placed, WriteError> {
         self.wait_for_group(end)?;
-        self.mark(sequence)?;
+        self.mark(end.number - 1)?;
         let before = self.writer.rows();
         let row = self.writer.base_row() + u64::from(before);
         Ok(Placed { before, row, entered: Vec::new() })
