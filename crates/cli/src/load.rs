@@ -34,8 +34,9 @@ use piece::{Bad, Ended, Piece};
 
 /// Documents given to the index at once: enough that their cache misses overlap.
 const CHUNK_DOCUMENTS: usize = 1000;
-/// The same for several executors, whose threads work at it side by side.
-const ROUND_DOCUMENTS: usize = 4096;
+/// The same for several executors: what their threads work at side by side, until they wait for each
+/// other.
+const ROUND_DOCUMENTS: usize = 16_384;
 /// An error shows this many characters of a field's name.
 const NAME_SHOWN: usize = 200;
 
@@ -63,6 +64,8 @@ pub(crate) struct Loader<'a> {
     chunk: Chunk,
     /// The first document of the chunk that is not in.
     next: usize,
+    /// The most documents that are added together with how far the files were read.
+    group_max: usize,
     /// Sources are read and parsed by a thread of their own.
     is_ahead: bool,
     totals: Totals,
@@ -92,6 +95,7 @@ impl<'a> Loader<'a> {
             track: None,
             chunk,
             next: 0,
+            group_max: usize::MAX,
             is_ahead: false,
             totals: Totals::default(),
             refusals: Refusals::default(),
@@ -160,7 +164,10 @@ impl<'a> Loader<'a> {
         let mut source = OpenSource::new(path, records, self.manner(), from).or_jump(again);
         let reached = if self.is_ahead && self.acks.is_none() {
             let ahead = Ahead::of(source)?;
-            self.until_end(|loader| loader.take(path, ahead.piece()?))?
+            self.until_end(|loader| {
+                ahead.give_back(std::mem::take(&mut loader.chunk));
+                loader.take(path, ahead.piece()?)
+            })?
         } else {
             self.until_end(|loader| loader.read(&mut source))?
         };

@@ -20,13 +20,13 @@ pub(crate) mod row_writer;
 mod terms;
 pub(crate) mod text_writer;
 
-pub use batch::{Batch, KEY_BYTES_MAX, Key, Stop};
+pub use batch::{Batch, Document, KEY_BYTES_MAX, Key, Stop};
 pub use extent::Extent;
 
 use std::sync::atomic::AtomicU16;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::fresh::batch::{BatchToken, Document};
+use crate::fresh::batch::BatchToken;
 use crate::fresh::field_lengths::FieldCounts;
 use crate::fresh::row_writer::RowWriter;
 use crate::ground::ids::{Partition, SegmentId};

@@ -56,6 +56,7 @@ pub(crate) fn matches(clause: &Clause, document: &Document) -> bool {
             terms(document, field).iter().any(|text| shortest(text, words).is_some_and(is_near))
         }
         Clause::Bool(clauses) => combination(clauses, document),
+        Clause::Best { clauses, .. } => clauses.iter().any(|clause| matches(clause, document)),
         Clause::Boost(clause, _) | Clause::Constant(clause, _) => matches(clause, document),
     }
 }

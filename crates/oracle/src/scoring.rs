@@ -46,6 +46,14 @@ impl Collection {
                 let clauses = must.iter().chain(should);
                 clauses.map(|clause| self.score(clause, document)).sum::<Option<f64>>()?
             }
+            Clause::Best { clauses, tie } => {
+                let matching = clauses.iter().filter(|clause| matches(clause, document));
+                let scores: Option<Vec<f64>> =
+                    matching.map(|clause| self.score(clause, document)).collect();
+                let (scores, tie) = (scores?, f64::from(*tie));
+                let best = scores.iter().copied().fold(0.0, f64::max);
+                best + tie * (scores.iter().sum::<f64>() - best)
+            }
             Clause::Boost(clause, by) => self.score(clause, document)? * f64::from(*by),
             Clause::Constant(_, score) => f64::from(*score),
             _ => 1.0,
@@ -88,6 +96,9 @@ pub fn terms_of(clause: &Clause, has_terms: &dyn Fn(&str) -> bool) -> Vec<(Strin
         Clause::Bool(Bool { must, should, not, .. }) => {
             let clauses = must.iter().chain(should).chain(not);
             clauses.flat_map(|clause| terms_of(clause, has_terms)).collect()
+        }
+        Clause::Best { clauses, .. } => {
+            clauses.iter().flat_map(|clause| terms_of(clause, has_terms)).collect()
         }
         Clause::Boost(clause, _) | Clause::Constant(clause, _) => terms_of(clause, has_terms),
         _ => Vec::new(),

@@ -112,6 +112,15 @@ pub enum Clause {
     },
     /// A combination of clauses.
     Bool(Bool),
+    /// Documents that match any of these clauses, with the highest of their scores and `tie` times
+    /// the others (a *disjunction max*). So a word that is asked for in several fields counts where
+    /// it counts most.
+    Best {
+        /// The clauses.
+        clauses: Vec<Clause>,
+        /// The factor of the lower scores, from 0 to 1.
+        tie: f32,
+    },
     /// The documents of a clause, with their scores multiplied by this factor.
     Boost(Box<Clause>, f32),
     /// The documents of a clause, each with this score.
@@ -292,6 +301,18 @@ impl Clause {
     /// Returns a clause for documents that match any of these clauses.
     pub fn any(should: impl IntoIterator<Item = Clause>) -> Clause {
         Clause::at_least(1, should)
+    }
+
+    /// Returns a clause for documents that match any of these clauses, with the highest of their
+    /// scores and `tie` times the others.
+    ///
+    /// ```
+    /// use spirit_query::Clause;
+    /// let fields = ["title", "body"].map(|field| Clause::words_in(field, "whale"));
+    /// assert_eq!(Clause::best(fields, 0.25).to_string(), "(title:\"whale\" | body:\"whale\")~0.25");
+    /// ```
+    pub fn best(clauses: impl IntoIterator<Item = Clause>, tie: f32) -> Clause {
+        Clause::Best { clauses: clauses.into_iter().collect(), tie }
     }
 
     /// Returns a clause for documents that match at least `minimum` of these clauses.

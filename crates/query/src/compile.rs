@@ -103,6 +103,9 @@ impl Query {
                 self.compile_pattern(PatternKind::Fuzzy(fuzzy), word, fields)?
             }
             Clause::Bool(clauses) => return self.compile_bool(clauses, fields, depth),
+            Clause::Best { clauses, tie } => {
+                return self.compile_best(clauses, *tie, fields, depth);
+            }
             Clause::Boost(clause, by) => {
                 let node = self.compile(clause, fields, depth)?;
                 self.boost(node, *by)?;
@@ -199,6 +202,32 @@ impl Query {
             }
         }
         Ok(self.push(Node::parent(Kind::Clauses { minimum: clauses.minimum }, list.first))?)
+    }
+
+    fn compile_best(
+        &mut self,
+        clauses: &[Clause],
+        tie: f32,
+        fields: &Fields<'_>,
+        depth: usize,
+    ) -> Compiled<NodeId> {
+        let mut list = Siblings::default();
+        for clause in clauses {
+            let node = self.compile(clause, fields, depth)?;
+            self.link(&mut list, node, Occur::Should);
+        }
+        let node = self.push(Node::parent(Kind::Clauses { minimum: 1 }, list.first))?;
+        self.tie(node, tie)?;
+        Ok(node)
+    }
+
+    /// Scores optional clauses by the best, with `tie` times the others.
+    pub(crate) fn tie(&mut self, node: NodeId, tie: f32) -> Compiled<()> {
+        if !(0.0..=1.0).contains(&tie) {
+            return Err(Problem::Expected("a factor from 0 to 1"));
+        }
+        self.nodes[node as usize].tie = Some(tie);
+        Ok(())
     }
 
     /// Returns a phrase of the terms in a list. A single term is returned itself.

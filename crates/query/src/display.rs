@@ -18,6 +18,10 @@ impl Query {
         let node = &self.nodes[id as usize];
         let text = match node.kind {
             Kind::Blank => "()".to_owned(),
+            Kind::Clauses { .. } if let Some(tie) = node.tie => match tie {
+                0.0 => "(... | ...)".to_owned(),
+                tie => format!("(... | ...)~{tie:?}"),
+            },
             Kind::Clauses { minimum: 0 } => "(...)".to_owned(),
             Kind::Clauses { minimum } => format!("(...)~{minimum}"),
             _ => self.leaf_clause(id, schema).to_string(),

@@ -14,9 +14,10 @@ impl Query {
     /// Joins duplicate terms. All clauses have their minimum by now.
     pub(crate) fn join_repeated(&mut self) {
         for parent in 0..self.nodes.len() as NodeId {
-            let is_counted =
-                !matches!(self.nodes[parent as usize].kind, Kind::Clauses { minimum: 0 | 1 });
-            if is_counted || self.children(parent).nth(CLAUSES).is_some() {
+            let Node { kind, tie, .. } = self.nodes[parent as usize];
+            // The best of equal scores is not their sum.
+            let is_summed = matches!(kind, Kind::Clauses { minimum: 0 | 1 }) && tie.is_none();
+            if !is_summed || self.children(parent).nth(CLAUSES).is_some() {
                 continue;
             }
             let mut first = self.nodes[parent as usize].child;

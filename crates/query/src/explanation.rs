@@ -6,7 +6,7 @@ use spirit_schema::Schema;
 
 use crate::fade::Fading;
 use crate::query::Occur;
-use crate::rank::{Counts, Parameters};
+use crate::rank::{Best, Counts, Parameters};
 
 /// A clause's part of a document's score, and its reason.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Explanation {
     /// True if the document matches the clause.
     pub matches: bool,
     /// The clause's part of the score. For the whole query it is the score, to the bit. For a
-    /// combination it is the sum in the clauses' order.
+    /// combination it is the sum in the clauses' order, or the best of them.
     pub value: f32,
     /// The reason for the value.
     pub worth: Worth,
@@ -38,6 +38,8 @@ pub enum Worth {
     Frequency(Frequency),
     /// The sum of its subclauses.
     Sum,
+    /// The best of its subclauses, and this factor times the others.
+    Best(f32),
     /// The subclause's value, times this factor: it fades with the document's age.
     Faded(f32),
 }
@@ -98,6 +100,15 @@ impl Explanation {
             Worth::Nothing => {}
             Worth::Constant | Worth::Frequency(_) | Worth::Faded(_) => *score += self.value,
             Worth::Sum => self.clauses.iter().for_each(|clause| clause.add_to(score)),
+            Worth::Best(tie) => {
+                let mut best = Best::default();
+                for clause in &self.clauses {
+                    let mut own = 0.0;
+                    clause.add_to(&mut own);
+                    best.add(own);
+                }
+                *score += best.with(tie);
+            }
         }
     }
 
@@ -116,6 +127,8 @@ impl Explanation {
             Worth::Constant => f.write_str("for every match")?,
             Worth::Frequency(frequency) => write!(f, "{frequency}")?,
             Worth::Sum => f.write_str("sum")?,
+            Worth::Best(0.0) => f.write_str("the best")?,
+            Worth::Best(tie) => write!(f, "the best, and {tie} of the others")?,
             Worth::Faded(factor) => write!(f, "{factor} of it by age")?,
         }
         for clause in &self.clauses {

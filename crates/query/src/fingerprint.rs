@@ -59,6 +59,9 @@ impl Fingerprint {
         let node = &query.nodes[id as usize];
         self.add(u64::from(node.boost.to_bits()) << 1 | u64::from(node.constant));
         self.add(u64::from(node.at));
+        if let Some(tie) = node.tie {
+            self.add(u64::from(tie.to_bits()) << 1 | 1);
+        }
         self.add_kind(query, node.kind);
         for child in query.children(id) {
             // The root is left out: its role does not matter.

@@ -216,7 +216,7 @@ impl RankedPlan {
         let bounded = || RankedWay::Tree { bounded: query.is_bounded(query.root) };
         let tree = || RankedPlan::without_terms(bounded());
         match root.kind {
-            _ if root.constant || windows => tree(),
+            _ if root.constant || root.tie.is_some() || windows => tree(),
             Kind::Nothing | Kind::Blank => RankedPlan::without_terms(RankedWay::Nothing),
             Kind::Term(term) => RankedPlan::new(RankedWay::Term, &[term], &[]).unwrap_or_else(tree),
             Kind::Phrase { .. } => RankedPlan::of_phrase(query, query.root).unwrap_or_else(tree),
@@ -305,7 +305,9 @@ impl RankedPlan {
                         groups.push(bit)?;
                     }
                 }
-                _ if node.occur == Occur::Must => groups.push(sought.push_any(query, child)?)?,
+                _ if node.occur == Occur::Must && node.tie.is_none() => {
+                    groups.push(sought.push_any(query, child)?)?;
+                }
                 _ => return None,
             }
         }

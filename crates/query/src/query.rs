@@ -84,6 +84,8 @@ pub(crate) struct Node {
     pub(crate) boost: f32,
     /// True if its score is its boost for all its matches.
     pub(crate) constant: bool,
+    /// If its score is the best of its clauses' and not their sum, the factor of the others.
+    pub(crate) tie: Option<f32>,
     /// In a phrase, its place there. For a phrase prefix, the place of its last word.
     pub(crate) at: u32,
 }
@@ -92,7 +94,8 @@ impl Node {
     /// Returns a node without children, which must match.
     pub(crate) fn leaf(kind: Kind) -> Node {
         let (child, next) = (NONE, NONE);
-        Node { kind, occur: Occur::Must, child, next, boost: 1.0, constant: false, at: 0 }
+        let (boost, constant, tie) = (1.0, false, None);
+        Node { kind, occur: Occur::Must, child, next, boost, constant, tie, at: 0 }
     }
 
     /// Returns a node with children from `child` on.

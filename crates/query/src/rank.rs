@@ -171,6 +171,27 @@ pub(crate) enum Weight {
     Constant(f32),
     /// The sum of its clauses' scores.
     Sum,
+    /// The best of its clauses' scores, and this factor times the others.
+    Best(f32),
+}
+
+/// The best of some scores, with a part of the others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Best {
+    highest: f32,
+    sum: f32,
+}
+
+impl Best {
+    pub(crate) fn add(&mut self, score: f32) {
+        self.highest = self.highest.max(score);
+        self.sum += score;
+    }
+
+    /// Returns the highest score and `tie` times the others.
+    pub(crate) fn with(self, tie: f32) -> f32 {
+        self.highest + tie * (self.sum - self.highest)
+    }
 }
 
 impl Weights {
@@ -226,7 +247,7 @@ impl Weights {
                 for child in query.children(id) {
                     self.fill_from(query, child, boost, norm);
                 }
-                Weight::Sum
+                node.tie.map_or(Weight::Sum, Weight::Best)
             }
         };
     }
@@ -257,6 +278,15 @@ impl Weights {
             Weight::Frequency(bm25) => *sum += bm25.weight,
             Weight::Constant(score) => *sum += score,
             Weight::Sum => query.scored(node).for_each(|child| self.add_highest(query, child, sum)),
+            Weight::Best(tie) => {
+                let mut best = Best::default();
+                for child in query.scored(node) {
+                    let mut highest = 0.0;
+                    self.add_highest(query, child, &mut highest);
+                    best.add(highest);
+                }
+                *sum += best.with(tie);
+            }
         }
     }
 

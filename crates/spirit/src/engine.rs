@@ -2,10 +2,12 @@
 //! an index, for this process's writer or another one's.
 
 mod adding;
+mod encoded;
 pub(crate) mod executor;
 pub(crate) mod follower;
 mod group;
 pub(crate) mod readable;
+mod side_by_side;
 mod spread;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -3,11 +3,13 @@
 
 mod support;
 
+use std::collections::HashMap;
+
 use spirit::lab::Postings;
 use spirit::stats::SegmentStats;
-use spirit::{Analyzer, Builder, Index, Search};
-use support::Chance;
+use spirit::{Analyzer, Builder, Clause, Index, Query, Search};
 use support::directory::Directory;
+use support::{Chance, tiny};
 
 const DOCUMENTS: u64 = 24_000;
 
@@ -186,4 +188,60 @@ fn of_fresh_lists_as_of_flushed_ones() {
 
 fn keys(index: &Index, query: &str, search: Search) -> Vec<String> {
     index.reader().unwrap().search(query, search).unwrap().keys().unwrap()
+}
+
+/// Alone, beside other clauses, within them, and multiplied.
+#[test]
+fn the_best_of_several_clauses_counts() {
+    let index = tiny(1, 16 << 20).analyzer(Analyzer::Simple).open().unwrap();
+    let mut chance = Chance::new(1);
+    for _ in 0..2000 {
+        let words: String =
+            (0..2 + chance.below(9)).map(|_| format!("w{} ", chance.below(12))).collect();
+        index.add(words.as_str()).unwrap();
+    }
+    let scores = |asked: &Clause| -> HashMap<String, f32> {
+        let query = Query::new_of(asked).unwrap();
+        let mut reader = index.reader().unwrap();
+        let hits = reader.search(&query, Search::best(2000)).unwrap();
+        let keys = hits.keys().unwrap().into_iter();
+        keys.zip(hits.iter().filter_map(|hit| hit.score())).collect()
+    };
+    for flushed in [false, true] {
+        if flushed {
+            index.flush().unwrap();
+            index.settle();
+        }
+        let words = ["w1", "w2", "w3"].map(Clause::term);
+        let alone = words.clone().map(|word| scores(&word));
+        let other = scores(&Clause::term("w4"));
+        for tie in [0.0, 0.25, 1.0] {
+            let best = Clause::best(words.clone(), tie);
+            let expected = |key: &String| {
+                let found: Vec<f32> =
+                    alone.iter().filter_map(|scores| scores.get(key)).copied().collect();
+                let highest = found.iter().copied().fold(0.0, f32::max);
+                highest + tie * (found.iter().sum::<f32>() - highest)
+            };
+            let near = |score: f32, expected: f32| (score - expected).abs() <= 1e-5 * expected;
+            let found = scores(&best);
+            let any = scores(&Clause::any(words.clone()));
+            assert_eq!(found.len(), any.len());
+            assert!(found.iter().all(|(key, score)| near(*score, expected(key))), "{tie}");
+            for asked in [
+                Clause::all([best.clone(), Clause::term("w4")]),
+                Clause::all([Clause::any([best.clone()]), Clause::term("w4")]),
+            ] {
+                let found = scores(&asked);
+                assert!(found.len() > 100, "{asked}");
+                let exact = |key: &String| expected(key) + other[key];
+                assert!(found.iter().all(|(key, score)| near(*score, exact(key))), "{asked}");
+            }
+            let twice = scores(&Clause::best([words[0].clone(), words[0].clone()], tie));
+            let exact = |key: &String| alone[0][key] * (1.0 + tie);
+            assert!(twice.iter().all(|(key, score)| near(*score, exact(key))), "the same twice");
+            let boosted = scores(&best.clone().boost(2.0));
+            assert!(boosted.iter().all(|(key, score)| near(*score, 2.0 * expected(key))));
+        }
+    }
 }

@@ -5,6 +5,7 @@ mod blocks;
 mod caps;
 mod count;
 mod equal;
+mod executors;
 mod formats;
 pub(crate) mod freshness;
 mod ingest;
@@ -46,6 +47,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the paper's ingest rate (72 K documents/s an executor, 4 × Lucene); baseline §1 and §8.1",
         bars: "≥ 8× (posts), ≥ 6× (articles) the better of tantivy's and Lucene's add rate",
         run: ingest::run,
+    },
+    Experiment {
+        name: "executors",
+        what: "documents a second of one and two executors, of the engine and of the command",
+        reproduces: "the paper's executors, one a core; nothing of the baseline",
+        bars: "two executors ≥ 1.6× of one; the command ≥ 0.6× of the engine",
+        run: executors::run,
     },
     Experiment {
         name: "visible",

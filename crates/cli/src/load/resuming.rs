@@ -118,7 +118,7 @@ impl Loader<'_> {
         unfinished: Option<Unfinished>,
     ) -> Result<u64, WriteError> {
         let Some(track) = &mut self.track else { return Ok(0) };
-        let (first, mut count) = (documents.start, documents.len());
+        let (first, mut count) = (documents.start, documents.len().min(self.group_max));
         loop {
             let line = self.chunk.line(first + count - 1);
             let places = track.at(line - u64::from(unfinished.is_some()), unfinished);
@@ -129,7 +129,12 @@ impl Loader<'_> {
                     track.note(places);
                     return Ok(count as u64);
                 }
-                Err(error) if count > 1 && is_of_group(&error) => count /= 2,
+                Err(error) if count > 1 && is_of_group(&error) => {
+                    count /= 2;
+                    if is_of_size(&error) {
+                        self.group_max = count;
+                    }
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -146,14 +151,16 @@ pub(super) fn note_other_lines(path: &Path) {
 
 /// Whether fewer documents may be added together where these were not.
 fn is_of_group(error: &WriteError) -> bool {
-    matches!(
+    let is_of_one = matches!(
         error,
-        WriteError::GroupTooLarge { .. }
-            | WriteError::GroupBeyondSegment { .. }
-            | WriteError::DocumentTooLong { .. }
-            | WriteError::Field(_)
-            | WriteError::Key { .. }
-    )
+        WriteError::DocumentTooLong { .. } | WriteError::Field(_) | WriteError::Key { .. }
+    );
+    is_of_one || is_of_size(error)
+}
+
+/// Whether it were too many documents, of which none may be wrong.
+fn is_of_size(error: &WriteError) -> bool {
+    matches!(error, WriteError::GroupTooLarge { .. } | WriteError::GroupBeyondSegment { .. })
 }
 
 /// Returns the id of a file that can be found again.

@@ -52,6 +52,7 @@ impl fmt::Display for Clause {
             Clause::Exists(field) => write!(f, "{}:*", Name(field)),
             Clause::OneOf { field, values } => write_set(f, field, values),
             Clause::Bool(clauses) => write!(f, "{clauses}"),
+            Clause::Best { clauses, tie } => write_best(f, clauses, *tie),
             Clause::Boost(clause, by) => write!(f, "({clause})^{by}"),
             Clause::Constant(clause, score) => write!(f, "({clause})^={score}"),
         }
@@ -125,6 +126,19 @@ impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "\"{}\"", self.0.replace('\\', "\\\\").replace('"', "\\\""))
     }
+}
+
+fn write_best(f: &mut fmt::Formatter<'_>, clauses: &[Clause], tie: f32) -> fmt::Result {
+    if clauses.is_empty() {
+        return write!(f, "{}", Clause::Nothing);
+    }
+    f.write_str("(")?;
+    for (number, clause) in clauses.iter().enumerate() {
+        let between = if number > 0 { " | " } else { "" };
+        write!(f, "{between}{clause}")?;
+    }
+    f.write_str(")")?;
+    if tie > 0.0 && clauses.len() > 1 { write!(f, "~{tie:?}") } else { Ok(()) }
 }
 
 /// Words in quotation marks. Of the patterns only a word `*` means anything.

@@ -93,7 +93,7 @@ impl Evaluation<'_, Explained<'_>> {
         if matches && !(is_part && node.occur == Occur::Not) {
             (explained.value, explained.worth) = self.worth(place, id, rank, boost);
         }
-        if explained.worth == Worth::Sum {
+        if matches!(explained.worth, Worth::Sum | Worth::Best(_)) {
             let mut sum = 0.0;
             explained.add_to(&mut sum);
             explained.value = sum;
@@ -109,6 +109,7 @@ impl Evaluation<'_, Explained<'_>> {
         {
             (Weight::Constant(value), _) => return (value, Worth::Constant),
             (Weight::Sum, _) => return (0.0, Worth::Sum),
+            (Weight::Best(tie), _) => return (0.0, Worth::Best(tie)),
             (Weight::Frequency(bm25), Kind::Term(term)) => {
                 (bm25, self.frequency_at(place, term as usize, rank) as f32)
             }

@@ -184,6 +184,7 @@ fn naive(clause: &Clause, words: &[String]) -> BTreeSet<usize> {
         Clause::Bool(Bool { must, should, .. }) => {
             must.iter().chain(should).flat_map(|clause| naive(clause, words)).collect()
         }
+        Clause::Best { clauses, .. } => clauses.iter().flat_map(|one| naive(one, words)).collect(),
         Clause::Boost(clause, _) | Clause::Constant(clause, _) => naive(clause, words),
         _ => BTreeSet::new(),
     }

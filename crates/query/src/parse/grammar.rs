@@ -99,23 +99,35 @@ impl<'a> Parse<'a> {
         Ok(())
     }
 
+    /// Parses clauses with `OR` between them, or with `|`, of which the best counts.
     fn or(&mut self) -> Parsed<NodeId> {
         let first = self.clauses()?;
-        if !self.take_or() {
+        let is_best = self.at_bar();
+        let take = if is_best { Self::take_bar } else { Self::take_or };
+        if !take(self) {
             return self.gather(first);
         }
         let first = self.gather(first)?;
         let mut list = Siblings::default();
         self.query.link(&mut list, first, Occur::Should);
-        // Invariant: `list` has all operands so far. Terminates: each round takes an `OR`.
+        // Invariant: `list` has all operands so far. Terminates: each round takes an operator.
         loop {
             let next = self.clauses()?;
             let next = self.gather(next)?;
             self.query.link(&mut list, next, Occur::Should);
-            if !self.take_or() {
-                return Ok(self.query.group(list)?);
+            if !take(self) {
+                break;
             }
         }
+        if self.at_or() {
+            let why = "the same operator between all: `OR` or `|`; put the others in parentheses";
+            self.complain(self.at, Problem::Expected(why))?;
+        }
+        if !is_best {
+            return Ok(self.query.group(list)?);
+        }
+        let kind = Kind::Clauses { minimum: 1 };
+        Ok(self.query.push(Node { tie: Some(0.0), ..Node::parent(kind, list.first) })?)
     }
 
     /// Parses juxtaposed clauses.
@@ -210,7 +222,7 @@ impl<'a> Parse<'a> {
         let at = self.at;
         if self.at_operator() {
             self.complain(at, Problem::Expected("a word before the operator"))?;
-            let _ = self.take_or() || self.take_and();
+            let _ = self.take_or() || self.take_bar() || self.take_and();
             return Ok(None);
         }
         match self.rest().chars().next() {
@@ -242,12 +254,31 @@ impl<'a> Parse<'a> {
         }
         self.depth -= 1;
         let at = self.at;
-        let node = match self.take_number('~')? {
-            Some(minimum) => self.at_least(at, inside, minimum)?,
-            None => inside,
+        let is_best = inside != self.closed && self.query.nodes[inside as usize].tie.is_some();
+        let node = if is_best {
+            self.tied(inside)?
+        } else {
+            match self.take_number('~')? {
+                Some(minimum) => self.at_least(at, inside, minimum)?,
+                None => inside,
+            }
         };
         self.closed = node;
         self.boosted(node)
+    }
+
+    /// Takes the factor of the lower scores behind a group of which the best counts.
+    fn tied(&mut self, node: NodeId) -> Parsed<NodeId> {
+        let Some(behind) = self.rest().strip_prefix('~') else { return Ok(node) };
+        let is_part = |c: &char| c.is_ascii_digit() || *c == '.';
+        let number: String = behind.chars().take_while(is_part).collect();
+        let tie = number.parse().unwrap_or(f32::NAN);
+        self.at += 1;
+        match self.query.tie(node, tie) {
+            Ok(()) => self.at += number.len(),
+            Err(problem) => self.complain(self.at, problem)?,
+        }
+        Ok(node)
     }
 
     /// Returns a group of which at least `minimum` clauses must match. It is the group `inside`, or

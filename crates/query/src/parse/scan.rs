@@ -83,7 +83,16 @@ impl<'a> Parse<'a> {
     }
 
     pub(super) fn at_or(&self) -> bool {
-        self.at_word("OR") || self.at_word("||")
+        self.at_word("OR") || self.at_word("||") || self.at_bar()
+    }
+
+    /// True if a bar is next, between clauses of which the best counts. In a pasted text it is text.
+    pub(super) fn at_bar(&self) -> bool {
+        self.at_word("|") && !self.is_lenient()
+    }
+
+    pub(super) fn take_bar(&mut self) -> bool {
+        self.at_bar() && self.take_word("|")
     }
 
     pub(super) fn take_word(&mut self, word: &str) -> bool {

@@ -87,7 +87,12 @@ fn node(query: &Query, id: NodeId) -> String {
                 Occur::Should => "",
                 Occur::Not => "-",
             });
-            if minimum > 0 { format!("({inside})~{minimum}") } else { format!("({inside})") }
+            match (minimum, found.tie) {
+                (1, Some(tie)) => format!("best({inside})~{tie}"),
+                (0, None) => format!("({inside})"),
+                (minimum, None) => format!("({inside})~{minimum}"),
+                (_, Some(_)) => panic!("the best of clauses that are counted"),
+            }
         }
     };
     match (found.constant, found.boost) {
@@ -251,6 +256,35 @@ fn at_least_so_many_are_those_side_by_side() {
     }
     for text in ["(+a b)~1", "(a AND b)~1"] {
         assert!(parser.parse(text).is_err(), "{text}");
+    }
+}
+
+/// A bar stands between clauses of which the best counts.
+#[test]
+fn the_best_of_several_clauses_counts() {
+    for (text, expected) in [
+        ("a | b", "best(a b)~0"),
+        ("(a | b c | views:3)~0.25^2", "best(a (b c) #3:3)~0.25^2"),
+        ("(a | b)~1 +c", "(best(a b)~1 +c)"),
+        ("((a | b))~2", "(best(a b)~0)~2"),
+        ("(a | (b OR c) | d)", "best(a (b c) d)~0"),
+        ("stems:(sea | star)", "best(sea star)~0"),
+        ("a|b", "\"a b\"~0"),
+    ] {
+        assert_eq!(strict(text).unwrap(), expected, "{text}");
+    }
+    for (text, offset, expected) in [
+        ("a | b OR c", 6, "the same operator between all"),
+        ("a OR b | c", 7, "the same operator between all"),
+        ("(a | b)~1.5", 8, "a factor from 0 to 1"),
+        ("(a | b)~x", 8, "a factor from 0 to 1"),
+        ("(a OR b)~0.5", 9, "a whole number"),
+        ("| a", 0, "a word before the operator"),
+        ("a |", 3, "a word"),
+    ] {
+        let (at, problem) = strict(text).unwrap_err();
+        assert_eq!(at, offset, "{text}: {problem}");
+        assert!(problem.contains(expected), "{text}: {problem}");
     }
 }
 

@@ -12,16 +12,17 @@ use spirit_index::log::REFERENCE_BYTES_MAX;
 use spirit_schema::Schema;
 
 use super::Engine;
+use super::encoded::Encoded;
 use super::executor::Executor;
-use super::spread::{Numbered, SIDE_BY_SIDE_MIN, Spread, side_by_side};
+use super::spread::{Numbered, Spread};
 use crate::config::document::Document;
 use crate::config::error::WriteError;
 use crate::write::contents::{Called, Contents};
 use crate::write::ingest::{Committed, Ingester};
 
-/// The most documents of a round. Starting threads for it takes a small part of its time
-/// (experiment `executors`).
-const ROUND_DOCUMENTS: usize = 4096;
+/// The most documents of a round. The threads of a round wait for each other twice, which takes a
+/// small part of the 10 ms of this many (experiment `executors`).
+const ROUND_DOCUMENTS: usize = 16_384;
 /// The most bytes of a round's texts.
 const ROUND_BYTES: usize = 4 << 20;
 /// A document of this part of a segment's bytes may not fit in what is left of it, or at all.
@@ -31,7 +32,7 @@ impl Engine {
     /// Adds a document, with its own key or an automatic one. Returns its number.
     pub(crate) fn add(&self, document: &Document<'_>) -> Result<u64, WriteError> {
         let fields = self.encode(document)?;
-        let contents = contents(document, &fields);
+        let contents = Contents::of(document, &fields);
         match (document.key, &*self.executors) {
             (Some(key), _) => self.route(key).add(Some(key), contents),
             (None, [only]) => only.add(None, contents),
@@ -113,7 +114,7 @@ impl Engine {
         while !collector.is_full() {
             let Some(document) = documents.next() else { return Ok(false) };
             let fields = self.encode(&document)?;
-            collector.collect(document.key.into(), contents(&document, &fields))?;
+            collector.collect(document.key.into(), Contents::of(&document, &fields))?;
         }
         Ok(true)
     }
@@ -144,62 +145,34 @@ impl Engine {
 
     /// Adds a round. An error has the number of documents before the one that was refused.
     fn add_round(&self, round: &[Document<'_>]) -> Result<u64, (u64, WriteError)> {
-        let (fields, refused) = self.encode_all(round);
-        let documents: Vec<_> = round
-            .iter()
-            .zip(&fields)
-            .map(|(document, fields)| (document.key, contents(document, fields)))
-            .collect();
-        if !documents.is_empty() {
+        let encoded = Encoded::of(self, round);
+        let round = &round[..encoded.count];
+        if !round.is_empty() {
             let mut spread = Spread::begin(self).map_err(|error| (0, error))?;
-            spread.draw(&documents, |_| false);
-            let parts = spread.each(|_, role, part| write_part(role, part));
+            spread.draw(round, |_| false);
+            let stopped = spread.write_all(|role, part| write_batch(role, round, &encoded, part));
             spread.end();
-            let stopped = parts.into_iter().filter_map(Result::err);
-            if let Some((index, error)) = stopped.min_by_key(|(index, _)| *index) {
+            let first = stopped.into_iter().min_by_key(|(index, _)| *index);
+            if let Some((index, error)) = first {
                 return Err((index as u64, error));
             }
         }
-        let count = documents.len() as u64;
-        refused.map_or(Ok(count), |error| Err((count, error)))
+        let count = round.len() as u64;
+        encoded.refused.map_or(Ok(count), |error| Err((count, error)))
     }
 
-    /// Encodes the values of documents, side by side if there are many. If one is refused, returns
-    /// those before it, and the reason.
-    ///
-    /// What the schema has decides nothing. Where a field is new, the first document that has it
-    /// decides its kind. So such documents are encoded again, in their order.
-    pub(super) fn encode_all(
+    /// Appends the fields of a document if `schema` has all of them, and nothing is wrong with it.
+    /// False otherwise.
+    pub(super) fn encode_known(
         &self,
-        documents: &[Document<'_>],
-    ) -> (Vec<Vec<u8>>, Option<WriteError>) {
-        let schema = self.view.fields.current();
-        let known = |document: &Document<'_>| self.encode_known(&schema, document);
-        let encoded: Vec<Option<Vec<u8>>> = match documents.len() {
-            0..SIDE_BY_SIDE_MIN => documents.iter().map(known).collect(),
-            count => {
-                let parts = documents.chunks(count.div_ceil(self.executors.len()));
-                let all = |part: &[Document<'_>]| part.iter().map(known).collect::<Vec<_>>();
-                side_by_side(parts.collect(), all).into_iter().flatten().collect()
-            }
-        };
-        let mut fields = Vec::with_capacity(documents.len());
-        for (document, encoded) in documents.iter().zip(encoded) {
-            match encoded.map_or_else(|| self.encode(document), Ok) {
-                Ok(encoded) => fields.push(encoded),
-                Err(error) => return (fields, Some(error)),
-            }
-        }
-        (fields, None)
-    }
-
-    /// Encodes the values of a document if `schema` has all its fields, and nothing is wrong with it.
-    fn encode_known(&self, schema: &Schema, document: &Document<'_>) -> Option<Vec<u8>> {
-        self.check(document).ok()?;
-        let mut fields = Vec::new();
-        schema.encode(document.fields.iter().copied(), &mut fields).ok()?;
-        self.check_length(document.text.len() + fields.len()).ok()?;
-        Some(fields)
+        schema: &Schema,
+        document: &Document<'_>,
+        fields: &mut Vec<u8>,
+    ) -> bool {
+        let start = fields.len();
+        self.check(document).is_ok()
+            && schema.encode(document.fields.iter().copied(), fields).is_ok()
+            && self.check_length(document.text.len() + fields.len() - start).is_ok()
     }
 
     /// Encodes the values of a document's fields. A document that is too long or has no valid key is
@@ -242,7 +215,7 @@ fn next_round<'d>(
     documents: &mut impl Iterator<Item = Document<'d>>,
     large_min: usize,
 ) -> (Vec<Document<'d>>, Option<Document<'d>>) {
-    let (mut round, mut bytes) = (Vec::with_capacity(ROUND_DOCUMENTS), 0);
+    let (mut round, mut bytes) = (Vec::new(), 0);
     while round.len() < ROUND_DOCUMENTS {
         let Some(document) = documents.next() else { break };
         let document_bytes = document.text_bytes();
@@ -255,25 +228,22 @@ fn next_round<'d>(
     (round, None)
 }
 
-/// Commits a part of a round in batches. An error has the document that was refused.
-fn write_part(role: &mut Ingester, part: &[Numbered<'_>]) -> Result<(), (usize, WriteError)> {
-    let mut rest = part;
-    while let Some(first) = rest.first() {
-        let (mut collector, mut count) = (role.collector(), 0);
-        while let Some(next) = rest.get(count).filter(|_| !collector.is_full()) {
-            let collected = collector.collect_drawn(next.called, next.contents, Some(next.drawn));
-            collected.map_err(|error| (first.index, error))?;
-            count += 1;
-        }
-        let Committed { added, result, .. } = role.commit_drawn();
-        rest = &rest[added as usize..];
-        result.map_err(|error| (rest.first().map_or(first.index, |next| next.index), error))?;
+/// Commits a batch of documents from the front of a part. Returns their number. An error has the
+/// document that was refused.
+fn write_batch(
+    role: &mut Ingester,
+    round: &[Document<'_>],
+    encoded: &Encoded,
+    part: &[Numbered],
+) -> Result<usize, (usize, WriteError)> {
+    let index = |at: usize| part.get(at).map_or(round.len(), |one| one.index);
+    let (mut collector, mut count) = (role.collector(), 0);
+    while let Some(next) = part.get(count).filter(|_| !collector.is_full()) {
+        let collected = next.collect(&mut collector, round, encoded);
+        collected.map_err(|error| (index(0), error))?;
+        count += 1;
     }
-    Ok(())
-}
-
-/// Returns the contents of a document with encoded fields.
-#[inline]
-pub(crate) fn contents<'d>(document: &Document<'d>, fields: &'d [u8]) -> Contents<'d> {
-    Contents { text: document.text, fields, place: document.place }
+    let Committed { added, result, .. } = role.commit_drawn();
+    result.map_err(|error| (index(added as usize), error))?;
+    Ok(count)
 }

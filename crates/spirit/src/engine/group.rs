@@ -14,12 +14,11 @@
 use spirit_index::log::GroupEnd;
 
 use super::Engine;
-use super::adding::contents;
+use super::encoded::Encoded;
 use super::spread::{Numbered, Spread};
 use crate::config::document::Document;
 use crate::config::durability::Mode;
 use crate::config::error::WriteError;
-use crate::write::contents::Contents;
 use crate::write::ingest::{Ingester, Placed};
 
 impl Engine {
@@ -32,17 +31,12 @@ impl Engine {
         if offset.is_some() && self.options.mode != Mode::Crash {
             return Err(WriteError::OffsetNotKept);
         }
-        let (fields, refused) = self.encode_all(documents);
-        if let Some(error) = refused {
+        let mut encoded = Encoded::of(self, documents);
+        if let Some(error) = encoded.refused.take() {
             return Err(error);
         }
-        let documents: Vec<_> = documents
-            .iter()
-            .zip(&fields)
-            .map(|(document, fields)| (document.key, contents(document, fields)))
-            .collect();
-        let mut group = Group { spread: Spread::begin(self)? };
-        let added = group.add(&documents, offset);
+        let mut group = Group { spread: Spread::begin(self)?, documents, encoded };
+        let added = group.add(offset);
         group.spread.end();
         added
     }
@@ -57,15 +51,13 @@ impl Engine {
 
 /// A group being added.
 struct Group<'e, 'd> {
-    spread: Spread<'e, 'd>,
+    spread: Spread<'e>,
+    documents: &'d [Document<'d>],
+    encoded: Encoded,
 }
 
-impl<'d> Group<'_, 'd> {
-    fn add(
-        &mut self,
-        documents: &[(Option<&'d str>, Contents<'d>)],
-        offset: Option<&[u8]>,
-    ) -> Result<(), WriteError> {
+impl Group<'_, '_> {
+    fn add(&mut self, offset: Option<&[u8]>) -> Result<(), WriteError> {
         // The record with the offset makes the group exist. So a group without an offset repeats
         // the last one.
         let offset = match offset {
@@ -73,7 +65,7 @@ impl<'d> Group<'_, 'd> {
             None => self.spread.roles[0].offset().unwrap_or_default().to_vec(),
         };
         // The first executor's part exists even without documents.
-        self.spread.draw(documents, |parts| parts[0].is_empty());
+        self.spread.draw(self.documents, |parts| parts[0].is_empty());
         let added = self.write(&offset);
         if added.is_err() {
             self.spread.give_back();
@@ -84,6 +76,11 @@ impl<'d> Group<'_, 'd> {
     fn write(&mut self, offset: &[u8]) -> Result<(), WriteError> {
         let (number, documents) = (self.spread.sequence_end, self.spread.numbers.end);
         let end = |executor| GroupEnd { number, offset: Some(offset).filter(|_| executor == 0) };
+        let (given, encoded) = (self.documents, &self.encoded);
+        let collect = |role: &mut Ingester, part: &[Numbered]| {
+            let mut collector = role.collector();
+            part.iter().try_for_each(|one| one.collect(&mut collector, given, encoded))
+        };
         let placed = self.spread.each(|executor, role, part| {
             // The first executor's part is the one that ends the group.
             let exists = executor == 0 || !part.is_empty();
@@ -122,10 +119,4 @@ impl<'d> Group<'_, 'd> {
             }
         }
     }
-}
-
-fn collect(role: &mut Ingester, part: &[Numbered<'_>]) -> Result<(), WriteError> {
-    let mut collector = role.collector();
-    let mut each = part.iter();
-    each.try_for_each(|one| collector.collect_drawn(one.called, one.contents, Some(one.drawn)))
 }

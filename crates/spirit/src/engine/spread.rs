@@ -11,34 +11,51 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use spirit_index::keys;
 
 use super::Engine;
+use super::encoded::Encoded;
+use super::side_by_side::{SIDE_BY_SIDE_MIN, locked, side_by_side};
+use crate::config::document::Document;
 use crate::config::error::WriteError;
+use crate::write::collector::Collector;
 use crate::write::contents::{Called, Contents, Drawn};
 use crate::write::ingest::Ingester;
 
-/// Fewer documents are written by the calling thread alone: to start another one takes as long as
-/// some 60 documents (experiment `executors`).
-pub(super) const SIDE_BY_SIDE_MIN: usize = 512;
+/// A thread changes to another part that has this many more documents left: what it has in its cache is
+/// of its own.
+const CHANGE_MIN: usize = 1024;
 
 /// A document of a part, with its numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Numbered<'d> {
+pub(super) struct Numbered {
     /// Its place among all documents.
     pub(super) index: usize,
-    pub(super) called: Called<'d>,
-    pub(super) contents: Contents<'d>,
-    pub(super) drawn: Drawn,
+    drawn: Drawn,
+}
+
+impl Numbered {
+    /// Cuts the document into a batch.
+    #[inline]
+    pub(super) fn collect(
+        &self,
+        collector: &mut Collector<'_>,
+        documents: &[Document<'_>],
+        encoded: &Encoded,
+    ) -> Result<(), WriteError> {
+        let document = &documents[self.index];
+        let called = document.key.map_or(Called::Number(self.drawn.number), Called::By);
+        let contents = Contents::of(document, encoded.get(self.index));
+        collector.collect_drawn(called, contents, Some(self.drawn))
+    }
 }
 
 /// Documents in parts, with the ingest roles of all executors.
-pub(super) struct Spread<'e, 'd> {
+pub(super) struct Spread<'e> {
     engine: &'e Engine,
     pub(super) roles: Vec<MutexGuard<'e, Ingester>>,
-    pub(super) parts: Vec<Vec<Numbered<'d>>>,
+    parts: Vec<Vec<Numbered>>,
     /// The document numbers drawn.
     pub(super) numbers: Range<u64>,
     /// One past the last sequence number drawn.
@@ -46,10 +63,10 @@ pub(super) struct Spread<'e, 'd> {
     count: usize,
 }
 
-impl<'e, 'd> Spread<'e, 'd> {
+impl<'e> Spread<'e> {
     /// Takes the roles in the order of the executors, like every thread that takes several.
     /// Documents with numbers drawn before are ingested by then.
-    pub(super) fn begin(engine: &'e Engine) -> Result<Spread<'e, 'd>, WriteError> {
+    pub(super) fn begin(engine: &'e Engine) -> Result<Spread<'e>, WriteError> {
         let _admission = engine.admission();
         let roles = engine.executors.iter().map(|executor| executor.role());
         Ok(Spread {
@@ -67,19 +84,19 @@ impl<'e, 'd> Spread<'e, 'd> {
     /// drawn behind them.
     pub(super) fn draw(
         &mut self,
-        documents: &[(Option<&'d str>, Contents<'d>)],
-        has_mark: impl Fn(&[Vec<Numbered<'d>>]) -> bool,
+        documents: &[Document<'_>],
+        has_mark: impl Fn(&[Vec<Numbered>]) -> bool,
     ) {
         let engine = self.engine;
         self.count = documents.len();
         let numbers = self.draw_numbers(documents);
-        for (index, ((key, contents), number)) in documents.iter().zip(numbers).enumerate() {
-            let (executor, called) = match key {
-                Some(key) => (engine.executor_of_key(key), Called::By(key)),
-                None => (engine.executor_of(number), Called::Number(number)),
+        for (index, (document, number)) in documents.iter().zip(numbers).enumerate() {
+            let executor = match document.key {
+                Some(key) => engine.executor_of_key(key),
+                None => engine.executor_of(number),
             };
             let drawn = Drawn { sequence: index as u64, number };
-            self.parts[executor].push(Numbered { index, called, contents: *contents, drawn });
+            self.parts[executor].push(Numbered { index, drawn });
         }
         let count = documents.len() as u64 + u64::from(has_mark(&self.parts));
         let first = engine.numbers.sequence.fetch_add(count, Relaxed);
@@ -92,7 +109,7 @@ impl<'e, 'd> Spread<'e, 'd> {
     ///
     /// They are drawn at once: a number that another thread draws between them would come to its
     /// executor after higher ones.
-    fn draw_numbers(&mut self, documents: &[(Option<&str>, Contents<'_>)]) -> Vec<u64> {
+    fn draw_numbers(&mut self, documents: &[Document<'_>]) -> Vec<u64> {
         let next = &self.engine.numbers.documents;
         let mut first = next.load(Relaxed);
         loop {
@@ -110,9 +127,9 @@ impl<'e, 'd> Spread<'e, 'd> {
 
     /// Returns a number for each document, from `first` on. No document without a key gets one that
     /// is another document's explicit key.
-    fn free_numbers(&self, documents: &[(Option<&str>, Contents<'_>)], first: u64) -> Vec<u64> {
+    fn free_numbers(&self, documents: &[Document<'_>], first: u64) -> Vec<u64> {
         let (mut number, mut given) = (first, HashSet::new());
-        let mut draw = |key: &Option<&str>| {
+        let mut draw = |key: Option<&str>| {
             match key {
                 Some(key) => given.extend(keys::as_number(key.as_bytes())),
                 None => {
@@ -124,7 +141,7 @@ impl<'e, 'd> Spread<'e, 'd> {
             number += 1;
             number - 1
         };
-        documents.iter().map(|(key, _)| draw(key)).collect()
+        documents.iter().map(|document| draw(document.key)).collect()
     }
 
     fn has_number(&self, number: u64) -> bool {
@@ -135,7 +152,7 @@ impl<'e, 'd> Spread<'e, 'd> {
     /// it. Returns the results in the order of the executors.
     pub(super) fn each<T: Send>(
         &mut self,
-        work: impl Fn(usize, &mut Ingester, &[Numbered<'d>]) -> T + Sync,
+        work: impl Fn(usize, &mut Ingester, &[Numbered]) -> T + Sync,
     ) -> Vec<T> {
         let roles = self.roles.iter_mut().map(|role| &mut **role);
         let tasks = roles.zip(&self.parts).enumerate();
@@ -143,6 +160,31 @@ impl<'e, 'd> Spread<'e, 'd> {
             return tasks.map(|(executor, (role, part))| work(executor, role, part)).collect();
         }
         side_by_side(tasks.collect(), |(executor, (role, part))| work(executor, role, part))
+    }
+
+    /// Writes the parts side by side, a few documents at a time: `step` writes some of those that
+    /// are left, and says how many. A thread that is free takes the part with the most left. So a
+    /// thread that comes late keeps nobody waiting. Returns what stopped each part, if anything did.
+    pub(super) fn write_all<E: Send>(
+        &mut self,
+        step: impl Fn(&mut Ingester, &[Numbered]) -> Result<usize, E> + Sync,
+    ) -> Vec<E> {
+        let roles = self.roles.iter_mut().map(|role| &mut **role);
+        let free = Mutex::new(roles.zip(self.parts.iter().map(Vec::as_slice)).collect::<Vec<_>>());
+        let stopped = Mutex::new(Vec::new());
+        let threads = if self.count < SIDE_BY_SIDE_MIN { 1 } else { self.parts.len() };
+        // Each round writes some documents; it ends when other threads have all parts that are left.
+        let run = |()| {
+            let mut own = None;
+            while let Some((role, part)) = take_next(&free, own.take()) {
+                match step(role, part) {
+                    Ok(count) => own = Some((role, &part[count..])),
+                    Err(error) => locked(&stopped).push(error),
+                }
+            }
+        };
+        side_by_side(vec![(); threads], run);
+        stopped.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Gives the documents' numbers back. Later documents get them.
@@ -159,37 +201,22 @@ impl<'e, 'd> Spread<'e, 'd> {
     }
 }
 
-/// Does `work` for each task, on as many threads as there are cores for. Returns the results in the
-/// order of the tasks.
-pub(super) fn side_by_side<X: Send, T: Send>(
-    tasks: Vec<X>,
-    work: impl Fn(X) -> T + Sync,
-) -> Vec<T> {
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(tasks.len());
-    let tasks = Mutex::new(tasks.into_iter().enumerate());
-    let done = Mutex::new(Vec::new());
-    let run = || {
-        // The loop ends when all tasks are taken.
-        loop {
-            let next = locked(&tasks).next();
-            let Some((number, task)) = next else { break };
-            let result = work(task);
-            locked(&done).push((number, result));
+/// Returns a thread's own part, unless that is done or a free one has many more documents left.
+fn take_next<'p, R>(
+    free: &Mutex<Vec<(R, &'p [Numbered])>>,
+    own: Option<(R, &'p [Numbered])>,
+) -> Option<(R, &'p [Numbered])> {
+    let mut free = locked(free);
+    let own_left = own.as_ref().map_or(0, |(_, part)| part.len());
+    let longest = free.iter().enumerate().max_by_key(|(_, (_, part))| part.len());
+    let other = longest
+        .filter(|(_, (_, part))| part.len() > own_left + if own_left > 0 { CHANGE_MIN } else { 0 });
+    match other.map(|(at, _)| at) {
+        Some(at) => {
+            let other = free.swap_remove(at);
+            free.extend(own);
+            Some(other)
         }
-    };
-    thread::scope(|scope| {
-        for _ in 1..threads {
-            // A thread that cannot be started leaves its task to the others.
-            let named = thread::Builder::new().name("spirit-add".to_owned());
-            let _ = named.spawn_scoped(scope, &run);
-        }
-        run();
-    });
-    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-    done.sort_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+        None => own.filter(|(_, part)| !part.is_empty()),
+    }
 }

@@ -2,6 +2,7 @@
 
 use spirit_index::fresh::KEY_BYTES_MAX;
 
+use crate::config::document::Document;
 use crate::config::error::WriteError;
 
 /// The name of a document that is being added.
@@ -53,6 +54,12 @@ pub(crate) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
+    /// Returns the contents of a document with encoded fields.
+    #[inline]
+    pub(crate) fn of(document: &Document<'a>, fields: &'a [u8]) -> Contents<'a> {
+        Contents { text: document.text, fields, place: document.place }
+    }
+
     /// Returns contents with only a text.
     #[inline(always)]
     pub(crate) fn text(text: &'a str) -> Contents<'a> {

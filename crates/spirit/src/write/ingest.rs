@@ -34,6 +34,7 @@ use crate::write::collector::{BatchSize, Collector, KnownSchema, TEXT_BYTES_MAX}
 use crate::write::journal::Journal;
 use crate::write::replacement::{
     REPLACED_MAX, Replaced, Stamped, abandon, enter, find_explicit, forget_replaced, kill,
+    note_numbers,
 };
 use crate::write::task::Task;
 use crate::write::tokenizers::Tokenizers;
@@ -440,6 +441,7 @@ impl Ingester {
         forget_replaced(shared, &table, &mut self.replaced);
         // Rows of segments that the flush stage drops meanwhile stay readable while we are pinned.
         shared.memory.pins().pin(&self.pin);
+        note_numbers(shared, &self.batch, &self.batch.documents()[..taken]);
         let first_row = self.writer.base_row() + first as u64;
         let (mut settled, mut stamped) = (0, false);
         for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {

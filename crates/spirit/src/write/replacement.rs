@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
-use spirit_index::fresh::Key;
+use spirit_index::fresh::{Batch, Document, Key};
 use spirit_index::ground::Gauge;
 use spirit_index::keys;
 use spirit_index::keys::WriterKeys;
@@ -51,6 +51,18 @@ enum Slot {
     OfOld,
     /// No slot: an automatic key needs none.
     None,
+}
+
+/// Notes the largest number among the explicit keys of documents that are entered next: automatic
+/// keys below it are looked up from now on. All executors share it, so it is noted once a batch.
+pub(crate) fn note_numbers(shared: &Shared, batch: &Batch, documents: &[Document]) {
+    let number = |document| match batch.key(document) {
+        Key::Bytes { bytes, .. } => keys::as_number(bytes),
+        Key::Automatic(_) | Key::Next => None,
+    };
+    if let Some(largest) = documents.iter().filter_map(number).max() {
+        shared.numbers.explicit_end.fetch_max(largest + 1, Relaxed);
+    }
 }
 
 /// Enters the document in row `row`, if it may replace another by its key, or be replaced. An error
@@ -104,9 +116,6 @@ fn enter_explicit(
         (Err(_), _) => return Err(WriteError::KeysFull),
     };
     let number = keys::as_number(key);
-    if let Some(number) = number {
-        shared.numbers.explicit_end.fetch_max(number + 1, Relaxed);
-    }
     let victim = old.or_else(|| keys::find_automatic(snapshot, number?));
     Ok(Entered { hash, row, old, victim, slot })
 }

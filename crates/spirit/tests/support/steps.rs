@@ -84,6 +84,8 @@ pub(crate) fn asked() -> impl Strategy<Value = Clause> {
             1 => (few(), few(), few(), 0u32..3).prop_map(|(must, should, not, minimum)| {
                 Clause::Bool(Bool { must, should, not, minimum })
             }),
+            2 => (several(), 0u8..5)
+                .prop_map(|(clauses, tie)| Clause::best(clauses, f32::from(tie) / 4.0)),
             1 => (inner.clone(), 0u8..4).prop_map(|(a, by)| a.boost(f32::from(by) / 2.0)),
         ]
     })

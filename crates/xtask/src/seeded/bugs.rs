@@ -608,4 +608,20 @@ pub(super) const BUGS: &[Bug] = &[
         new: "Some(_) => header.operations > 0 && header.sequence >= sequence_end,",
         found_by: tests("-p spirit-index --lib", "a_group_is_copied_whole_or_not_at_all"),
     },
+    Bug {
+        name: "best-adds-up",
+        what: "the score of the best of several clauses is the sum of all",
+        file: "crates/query/src/rank.rs",
+        old: "self.highest + tie * (self.sum - self.highest)",
+        new: "self.sum + tie * (self.highest - self.highest)",
+        found_by: tests("-p spirit --test best", "the_best_of_several_clauses_counts"),
+    },
+    Bug {
+        name: "best-by-lists",
+        what: "a required group whose best clause counts is scored by the sum",
+        file: "crates/query/src/plan.rs",
+        old: "_ if node.occur == Occur::Must && node.tie.is_none() => {",
+        new: "_ if node.occur == Occur::Must => {",
+        found_by: tests("-p spirit --test best", "the_best_of_several_clauses_counts"),
+    },
 ];

@@ -16,7 +16,7 @@ use crate::evaluate::phrase::{Room, Wanted};
 use crate::evaluate::window::{Bits, RANKS, WORDS, Window, is_empty, ones};
 use crate::evaluate::{Evaluation, OUT, Place, Scratch, words_of};
 use crate::query::{Kind, NodeId, Occur};
-use crate::rank::{Weight, score};
+use crate::rank::{Best, Weight, score};
 
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers the documents that may be among the best, in the registered segments of this part.
@@ -95,17 +95,45 @@ impl Evaluation<'_, Ranked<'_>> {
             (Weight::Frequency(bm25), _) => {
                 self.score_phrase(place, node, bm25, window, bits, scores);
             }
-            (Weight::Sum, _) => self.score_clauses(place, node, window, bits, scores),
+            (Weight::Sum, _) => {
+                self.score_clauses(place, node, window, bits, |own, child, bits| {
+                    own.score(place, child, window, bits, scores);
+                });
+            }
+            (Weight::Best(tie), _) => self.score_best(place, node, tie, window, bits, scores),
         }
     }
 
+    /// Adds the best of its clauses' scores, and `tie` times the others. Out of line, and the scores
+    /// apart from the stack: its frame would count for each level of a query.
+    #[inline(never)]
+    fn score_best(
+        &mut self,
+        place: &Place<'_>,
+        node: NodeId,
+        tie: f32,
+        window: Window,
+        bits: &[u64],
+        scores: &mut [f32],
+    ) {
+        let (mut best, mut of_clause) = (vec![Best::default(); scores.len()], scores.to_vec());
+        self.score_clauses(place, node, window, bits, |own, child, bits| {
+            ones(bits).for_each(|bit| of_clause[bit] = 0.0);
+            own.score(place, child, window, bits, &mut of_clause);
+            ones(bits).for_each(|bit| best[bit].add(std::mem::take(&mut of_clause[bit])));
+        });
+        ones(bits).for_each(|bit| scores[bit] += best[bit].with(tie));
+    }
+
+    /// Calls `score` with each clause that adds to the score, and the documents of `bits` that it
+    /// matches, or more of them if it is a term.
     fn score_clauses(
         &mut self,
         place: &Place<'_>,
         node: NodeId,
         window: Window,
         bits: &[u64],
-        scores: &mut [f32],
+        mut score: impl FnMut(&mut Self, NodeId, &[u64]),
     ) {
         let query = self.query;
         // Beside a required clause, optional ones were not evaluated with the window.
@@ -114,7 +142,7 @@ impl Evaluation<'_, Ranked<'_>> {
         for child in query.scored(node) {
             // A term's postings show its matches.
             if query.counts(child, Occur::Must) || query.is_plain_term(child) {
-                self.score(place, child, window, bits, scores);
+                score(self, child, bits);
                 continue;
             }
             let mut own: Bits = [0; WORDS];
@@ -126,7 +154,7 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             kernel::and_window(self.settings.level, own, bits);
             if !is_empty(own) {
-                self.score(place, child, window, own, scores);
+                score(self, child, own);
             }
         }
     }

@@ -20,6 +20,7 @@ fn check(cases: &[(&str, &str, usize)]) {
 fn a_lenient_parser_takes_what_it_can() {
     check(&[
         ("sea star", "(sea star)", 0),
+        ("(cat sea | grep star)~2", "(cat sea ∅ grep star)~2", 0),
         ("sea AND", "sea", 1),
         ("sea AND AND star fish", "((+sea +star) fish)", 1),
         ("NOT NOT sea", "(-sea)", 1),

@@ -18,7 +18,7 @@ use spirit_index::snapshot::Snapshot;
 use super::arrivals::Arrivals;
 use super::{Appended, Ingester, Stopped};
 use crate::config::error::WriteError;
-use crate::write::replacement::{Entered, abandon, enter, forget_replaced};
+use crate::write::replacement::{Entered, abandon, enter, forget_replaced, note_numbers};
 
 /// A part of a group whose rows and keys are placed.
 pub(crate) struct Placed {
@@ -176,6 +176,7 @@ impl Ingester {
         let table = shared.keys();
         forget_replaced(&shared, &table, &mut self.replaced);
         shared.memory.pins().pin(&self.pin);
+        note_numbers(&shared, &self.batch, self.batch.documents());
         let (mut all, mut heirs) = (Vec::new(), HashMap::new());
         let mut result = Ok(());
         for (document, row) in self.batch.documents().iter().zip(row..) {
