@@ -172,11 +172,15 @@ impl Index {
     /// Adds a stream of documents in order, and returns their number.
     ///
     /// Each is visible soon after it is taken from the iterator. All of them are visible when this
-    /// returns. Faster than one document at a time: their cache misses overlap.
+    /// returns. Faster than one document at a time: their cache misses overlap. Several executors
+    /// take up to 16,384 documents from the iterator and add them side by side, on as many threads;
+    /// their order is the iterator's. Documents that other threads add wait for that, some
+    /// milliseconds.
     ///
     /// # Errors
     /// The first document that fails ends the stream: [`WriteError::AfterSome`] has the number of
-    /// documents added before, which stay. [`WriteError::ReadOnly`] if nothing can be added.
+    /// documents added before, which stay. With several executors, some behind one that found no
+    /// room may be there too. [`WriteError::ReadOnly`] if nothing can be added.
     pub fn add_all<'d, D: Into<Document<'d>>>(
         &self,
         documents: impl IntoIterator<Item = D>,

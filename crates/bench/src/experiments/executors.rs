@@ -29,7 +29,7 @@ use crate::timing::median;
 
 /// Rounds, at least.
 const ROUNDS_MIN: usize = 5;
-/// Least speed of two executors, of one's; and of the command, of the engine's.
+/// The least ratio of two executors to one; and of the command to the engine.
 const SECOND_MIN: f64 = 1.6;
 const COMMAND_MIN: f64 = 0.6;
 const CHANNELS: usize = 100;

@@ -361,7 +361,7 @@ mod tests {
         ) {
             let (region, door) = (region(), Door::new(Barrier::Order));
             let mut writer = LogWriter::new(SPACE, 0, 3);
-            let mut kept: Vec<(u64, Vec<(usize, usize, u64)>)> = Vec::new();
+            let mut kept: Vec<(u64, Vec<_>)> = Vec::new();
             let mut sequence = 0;
             for group in groups {
                 let mut operations = Operations::default();

@@ -34,7 +34,7 @@ pub(super) fn side_by_side<X: Send, T: Send>(
         for _ in 1..threads {
             // A thread that cannot be started leaves its task to the others.
             let named = thread::Builder::new().name("spirit-add".to_owned());
-            let _ = named.spawn_scoped(scope, &run);
+            let _ = named.spawn_scoped(scope, run);
         }
         run();
     });
