@@ -369,7 +369,7 @@ pub(crate) struct IndexArgs {
     /// Size of a segment: 64KiB and up [default: by --dram, at most 128MiB]
     #[arg(long, value_name = "SIZE")]
     pub(crate) segment: Option<Size>,
-    /// Pipelines that run in parallel [default: 1]
+    /// Pipelines that run side by side: one for each core that adds [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) executors: Option<usize>,
     /// Keep the positions of tokens, which phrases need [default: yes]

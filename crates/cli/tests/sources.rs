@@ -235,6 +235,12 @@ fn refused_records_are_counted_by_reason_and_kept_to_be_mended() {
     let table = folder.file("b.csv", "key,text\na,b\nc\nd,e\nf,g,h\n");
     assert_eq!(ingest(&["--rejects", &rejects, &table]).code, 3);
     assert_eq!(std::fs::read_to_string(&rejects).unwrap(), "key,text\nc\nf,g,h\n");
+    // Answers that lack some say so.
+    for asked in [&["search", "--in", &file, "red"][..], &["count", "--in", &file, "*"]] {
+        let run = spirit(asked);
+        assert_eq!((run.code, run.err.lines().count()), (3, 4), "{}", run.err);
+        assert!(!run.out.is_empty());
+    }
     let line = ingest(&["--rejects", &file, &file]).failed(2);
     assert!(line.contains("--rejects"), "{line}");
     assert_eq!(std::fs::read(&file).unwrap(), lines);

@@ -304,6 +304,9 @@ fn queries_allocate_nothing_where_lists_are_packed() {
 
 /// After a warm-up that fills some segments, adding (new documents, new versions) allocates nothing on the
 /// thread that adds, over many more segments.
+/// What a round of up to 16,384 documents for three executors allocates, at most: lists that double, and threads.
+const ROUND_ALLOCATIONS: u64 = 150;
+
 fn adding_allocates_nothing(executors: usize, store: bool) {
     let index = filled_as(executors, store);
     let texts: Vec<String> = (20_000..40_000).map(text).collect();
@@ -324,7 +327,13 @@ fn adding_allocates_nothing(executors: usize, store: bool) {
     // One is the thread's place in the queue before the flush stage, which the standard library makes when a thread
     // waits there for the first time; that may be now.
     let all = (of_adds, of_puts, of_batches);
-    assert!(of_adds + of_puts + of_batches <= 1, "{all:?} allocations with {executors} executors");
+    // Several executors take a round at a time, which has room for its documents and threads.
+    let of_rounds = if executors > 1 { 2 * ROUND_ALLOCATIONS } else { 0 };
+    let most = 1 + of_rounds;
+    assert!(
+        of_adds + of_puts + of_batches <= most,
+        "{all:?} allocations with {executors} executors"
+    );
 }
 
 #[test]

@@ -8,7 +8,6 @@ use spirit::{Index, Lenient, Reader, SearchError};
 
 use crate::answer::reader;
 use crate::args::{CountArgs, QueryArgs};
-use crate::directory;
 use crate::failure::Failure;
 use crate::output::{json_line, out};
 use crate::queries::{Asked, Queries, Refused};
@@ -31,11 +30,11 @@ struct Count<'a> {
 pub(crate) fn run(args: CountArgs) -> Result<(), Failure> {
     let CountArgs { source, up_to, json, query, reading, index } = args;
     let (source, queries) = source.settled()?;
-    let index = source.open(&reading, &index)?;
+    let opened = source.open(&reading, &index)?;
     let mut out = out();
-    let counted = count_all(&index, &queries, &query, up_to, json, &mut out);
+    let counted = count_all(&opened.index, &queries, &query, up_to, json, &mut out);
     out.flush()?;
-    directory::close(index, counted)
+    opened.close(counted)
 }
 
 fn count_all<W: Write>(

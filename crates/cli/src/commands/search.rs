@@ -5,7 +5,6 @@ use std::io::Write;
 use crate::answer::answer_all;
 use crate::args::SearchArgs;
 use crate::choice::YesNo;
-use crate::directory;
 use crate::failure::Failure;
 use crate::output::out;
 
@@ -16,9 +15,9 @@ pub(crate) fn run(mut args: SearchArgs) -> Result<(), Failure> {
         // People want to see the lines of files.
         args.index.store.get_or_insert(YesNo::Yes);
     }
-    let index = source.open(&args.reading, &args.index)?;
+    let opened = source.open(&args.reading, &args.index)?;
     let mut out = out();
-    let answered = answer_all(&index, &queries, &args.answering, &mut out);
+    let answered = answer_all(&opened.index, &queries, &args.answering, &mut out);
     out.flush()?;
-    directory::close(index, answered)
+    opened.close(answered)
 }

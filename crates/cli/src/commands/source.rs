@@ -24,6 +24,21 @@ pub(crate) enum Source {
     Files(Vec<PathBuf>),
 }
 
+/// An index to be asked.
+pub(crate) struct Opened {
+    pub(crate) index: Index,
+    /// Records of the files that are not in it.
+    refused: u64,
+}
+
+impl Opened {
+    /// Closes the index. Fails if records of the files are not in it, since answers are incomplete.
+    pub(crate) fn close(self, answered: Result<(), Failure>) -> Result<(), Failure> {
+        directory::close(self.index, answered)?;
+        if self.refused > 0 { Err(Failure::Refused) } else { Ok(()) }
+    }
+}
+
 impl Source {
     pub(crate) fn of(directory: Option<PathBuf>, files: Vec<PathBuf>) -> Result<Source, Failure> {
         match (directory, files.is_empty()) {
@@ -40,11 +55,12 @@ impl Source {
     }
 
     /// An index of it.
-    pub(crate) fn open(&self, reading: &ReadingArgs, index: &IndexArgs) -> Result<Index, Failure> {
+    pub(crate) fn open(&self, reading: &ReadingArgs, index: &IndexArgs) -> Result<Opened, Failure> {
         match self {
             Source::Directory(directory) => {
                 check_nothing_is_read(reading)?;
-                directory::open_to_ask(directory, index)
+                let index = directory::open_to_ask(directory, index)?;
+                Ok(Opened { index, refused: 0 })
             }
             Source::Files(files) => {
                 reading.check()?;
@@ -64,7 +80,7 @@ impl Source {
 
 /// An index in memory of all that is in `files`. Unless it was said how much DRAM there is, or what goes where there is too little, they
 /// get what they need.
-fn indexed(files: &[PathBuf], reading: &ReadingArgs, args: &IndexArgs) -> Result<Index, Failure> {
+fn indexed(files: &[PathBuf], reading: &ReadingArgs, args: &IndexArgs) -> Result<Opened, Failure> {
     let executors = args.executors.unwrap_or(1).max(1) as u64;
     let sizes = match (args.dram, args.on_full) {
         (None, None | Some(OnFullName::Refuse)) => room::sizes(files, executors),
@@ -81,7 +97,10 @@ fn indexed(files: &[PathBuf], reading: &ReadingArgs, args: &IndexArgs) -> Result
             Err(_) if loader.is_full() && sizes.peek().is_some() => {
                 reported = loader.totals().refused;
             }
-            loaded => return loaded.map(|()| index),
+            loaded => {
+                let refused = loader.totals().refused;
+                return loaded.map(|()| Opened { index, refused });
+            }
         }
     }
 }

@@ -4,17 +4,15 @@ use std::io::Write;
 
 use crate::args::StatsArgs;
 use crate::commands::source::Source;
-use crate::directory;
 use crate::failure::Failure;
 use crate::output::{json_line, out};
 use crate::stats::Stats;
 
 pub(crate) fn run(args: StatsArgs) -> Result<(), Failure> {
     let source = Source::of(args.directory, args.files)?;
-    let index = source.open(&args.reading, &args.index)?;
-    index.settle();
-    let stats = Stats::of_kept(&index, source.directory());
-    let stats = directory::close(index, stats)?;
+    let opened = source.open(&args.reading, &args.index)?;
+    opened.index.settle();
+    let stats = Stats::of_kept(&opened.index, source.directory())?;
     let mut out = out();
     if args.json {
         json_line(&mut out, &stats)?;
@@ -23,5 +21,6 @@ pub(crate) fn run(args: StatsArgs) -> Result<(), Failure> {
             writeln!(out, "{name:<32}{value}")?;
         }
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    opened.close(Ok(()))
 }

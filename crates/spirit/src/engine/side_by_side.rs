@@ -2,8 +2,12 @@
 //!
 //! The threads live as long as the call, so they may borrow from it. Starting one takes some 20 µs.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+/// The cores that this process may use. Finding out reads files.
+static CORES: LazyLock<usize> =
+    LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// Fewer documents are written by the calling thread alone: to start another one takes as long as
 /// some 60 documents (experiment `executors`).
@@ -17,7 +21,7 @@ pub(super) fn side_by_side<X: Send, T: Send>(
 ) -> Vec<T> {
     let threads = match tasks.len() {
         0 | 1 => 1,
-        count => thread::available_parallelism().map_or(1, usize::from).min(count),
+        count => CORES.min(count),
     };
     let tasks = Mutex::new(tasks.into_iter().enumerate());
     let done = Mutex::new(Vec::new());

@@ -170,9 +170,12 @@ impl<'e> Spread<'e> {
         step: impl Fn(&mut Ingester, &[Numbered]) -> Result<usize, E> + Sync,
     ) -> Vec<E> {
         let roles = self.roles.iter_mut().map(|role| &mut **role);
-        let free = Mutex::new(roles.zip(self.parts.iter().map(Vec::as_slice)).collect::<Vec<_>>());
+        let parts = roles.zip(self.parts.iter().map(Vec::as_slice));
+        if self.count < SIDE_BY_SIDE_MIN {
+            return parts.filter_map(|(role, part)| in_steps(role, part, &step).err()).collect();
+        }
+        let free = Mutex::new(parts.collect::<Vec<_>>());
         let stopped = Mutex::new(Vec::new());
-        let threads = if self.count < SIDE_BY_SIDE_MIN { 1 } else { self.parts.len() };
         // Each round writes some documents; it ends when other threads have all parts that are left.
         let run = |()| {
             let mut own = None;
@@ -183,7 +186,7 @@ impl<'e> Spread<'e> {
                 }
             }
         };
-        side_by_side(vec![(); threads], run);
+        side_by_side(vec![(); self.parts.len()], run);
         stopped.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -199,6 +202,18 @@ impl<'e> Spread<'e> {
             executor.serve(role);
         }
     }
+}
+
+/// Writes a part by `step`, which writes some documents and says how many.
+fn in_steps<E>(
+    role: &mut Ingester,
+    mut part: &[Numbered],
+    step: impl Fn(&mut Ingester, &[Numbered]) -> Result<usize, E>,
+) -> Result<(), E> {
+    while !part.is_empty() {
+        part = &part[step(role, part)?..];
+    }
+    Ok(())
 }
 
 /// Returns a thread's own part, unless that is done or a free one has many more documents left.
