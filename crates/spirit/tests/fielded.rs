@@ -236,20 +236,13 @@ fn a_score_says_which_field_it_is_of() {
     }
 }
 
-/// Keys whose hashes have the same highest bits: one group has too many for their lines of the key table.
-fn crowd() -> Vec<String> {
-    let keys = (0..u64::MAX).map(|number| format!("c{number:x}"));
-    let alike = |key: &String| spirit_index::keys::hash(key.as_bytes()) as u32 >> 18 == 1;
-    keys.filter(alike).take(120).collect()
-}
-
 /// Rows that are given up since a key of their group finds no place count in no field.
 #[test]
 fn rows_that_were_given_up_have_no_lengths() {
     let directory = Directory::new();
     let options = options().segment_bytes(64 << 10).directory(directory.path());
     let options = options.nvm_bytes(64 << 20).log_bytes(1 << 20).document_bytes_max(4 << 10);
-    let (index, crowd) = (options.open().unwrap(), crowd());
+    let (index, crowd) = (options.open().unwrap(), support::crowd());
     for group in 0..40u64 {
         let title = format!("all titles of group{group}");
         let document = || Document::new().text("all").field("title", &*title);

@@ -199,12 +199,6 @@ fn what_a_group_replaces_is_dead_when_it_is_there() {
     }
 }
 
-/// Keys whose hashes have the same highest bits.
-fn crowd() -> impl Iterator<Item = String> {
-    let numbers = (0..u64::MAX).map(|number| format!("c{number:x}"));
-    numbers.filter(|key| spirit_index::keys::hash(key.as_bytes()) as u32 >> 20 == 1)
-}
-
 /// Keys find no place when the key table is full: whatever of the group had found one is taken back.
 #[test]
 fn a_group_whose_keys_find_no_place_leaves_nothing() {
@@ -225,7 +219,7 @@ fn a_group_whose_keys_find_no_place_leaves_nothing() {
         let groups = 40;
         (0..groups).for_each(|group| add(group).unwrap());
         // Its own keys fall on the same lines of the table.
-        let crowd: Vec<String> = crowd().take(120).collect();
+        let crowd = support::crowd();
         let documents = crowd.iter().map(|key| (Some(&**key), "all"));
         assert_eq!(
             index.write(Batch::from_iter(documents).offset(b"x")).unwrap_err(),

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::thread;
 
-use spirit::{Batch, Builder, Index, OnFull};
+use spirit::{Batch, Builder, Index, OnFull, WriteError};
 use spirit_index::form::TextScratch;
 use spirit_index::ground::{FieldId, Term};
 use spirit_index::ground::{frequency, local};
@@ -193,19 +193,25 @@ fn long_documents_have_exact_lengths() {
     }
 }
 
-/// Rows that are given up since the rest of their group has no room beside them count nothing.
+/// Rows that are given up since a key of their group finds no place count nothing.
 #[test]
 fn rows_that_were_given_up_count_nothing() {
     let directory = Directory::new();
     let options = tiny(1, 8 << 20).directory(directory.path()).nvm_bytes(16 << 20);
     let options = options.log_bytes(1 << 20).document_bytes_max(4 << 10).store(true);
     let index = options.open().unwrap();
-    let mut given_up = 0;
+    let (mut given_up, crowd) = (0, support::crowd());
     for group in 0..40u64 {
         let text = format!("all group{group}");
         let documents = (0..300).map(|_| (None, text.as_str()));
         index.write(Batch::from_iter(documents).offset(&group.to_le_bytes())).unwrap();
         check(&index);
+        if group % 10 == 3 {
+            let keyed = crowd.iter().map(|key| (Some(key.as_str()), text.as_str()));
+            let refused = index.write(Batch::from_iter(keyed)).unwrap_err();
+            assert_eq!(refused, WriteError::KeysFull);
+            check(&index);
+        }
     }
     let memory = index.memories().next().unwrap();
     for segment in Snapshot::take(memory).segments() {
@@ -215,7 +221,7 @@ fn rows_that_were_given_up_count_nothing() {
         };
         given_up += (0..segment.rows()).filter(is_given_up).count();
     }
-    assert!(given_up > 0, "some group began in a segment that had no room for all of it");
+    assert!(given_up > 0, "rows of refused groups");
     let expected = Statistics { documents: 40 * 300, tokens: 40 * 300 * 2 };
     assert_eq!(Snapshot::take(memory).statistics(), expected);
     index.close().unwrap();

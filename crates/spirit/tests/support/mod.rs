@@ -84,3 +84,10 @@ pub(crate) fn comes_back(work: impl FnOnce() + Send + 'static) {
         }
     }
 }
+
+/// 120 keys whose hashes have the same highest bits: too many of one group for their lines of the key table.
+pub(crate) fn crowd() -> Vec<String> {
+    let keys = (0..u64::MAX).map(|number| format!("c{number:x}"));
+    let alike = |key: &String| spirit_index::keys::hash(key.as_bytes()) as u32 >> 18 == 1;
+    keys.filter(alike).take(120).collect()
+}
