@@ -238,7 +238,7 @@ fn refused_records_are_counted_by_reason_and_kept_to_be_mended() {
     // Answers that lack some say so.
     for asked in [&["search", "--in", &file, "red"][..], &["count", "--in", &file, "*"]] {
         let run = spirit(asked);
-        assert_eq!((run.code, run.err.lines().count()), (3, 4), "{}", run.err);
+        assert!(run.code == 3 && run.err.contains("a.jsonl:5: malformed"), "{}", run.err);
         assert!(!run.out.is_empty());
     }
     let line = ingest(&["--rejects", &file, &file]).failed(2);

@@ -317,16 +317,30 @@ pub(super) const BUGS: &[Bug] = &[
         name: "part-behind-offset",
         what: "the first executor's part of a group, which has the offset, is logged before the others",
         file: "crates/spirit/src/engine/group.rs",
-        old: "for (executor, placed) in &parts {",
-        new: "for (executor, placed) in parts.iter().rev() {",
+        old: "        let logged = self.spread.each(|executor, role, _| match &placed[executor] {
+            Some(placed) if executor > 0 => role.log(placed),
+            _ => Ok(()),
+        });
+        logged.into_iter().collect::<Result<(), _>>()?;
+        // Last, once all others are durable.
+        if let Some(first) = &placed[0] {
+            self.spread.roles[0].log(first)?;
+        }
+",
+        new: "        let logged = self.spread.each(|executor, role, _| match &placed[executor] {
+            Some(placed) => role.log(placed),
+            _ => Ok(()),
+        });
+        logged.into_iter().collect::<Result<(), _>>()?;
+",
         found_by: GROUPS_IN_BOTH,
     },
     Bug {
         name: "later-offset-copied",
         what: "a backup copies the offset of a group that came after its point",
         file: "crates/index/src/backup/source.rs",
-        old: "0 => record.offset_number().is_some_and(|number| number > sequence_end),",
-        new: "0 => false,",
+        old: "Some(end) => end.number > sequence_end,",
+        new: "Some(end) => end.number > sequence_end && header.operations > 0,",
         found_by: tests("-p spirit-index --lib", "a_group_is_copied_whole"),
     },
     Bug {
