@@ -145,19 +145,20 @@ fn a_group_that_fills_a_segment_goes_whole_into_the_next() {
 /// A group that a segment has no room for leaves no postings there, which frequencies would count.
 #[test]
 fn frequencies_are_those_of_documents_that_are_there() {
-    for (executors, size) in [(1, 7), (1, 150), (2, 400)] {
+    for (executors, size) in [(1, 40), (1, 300), (1, 1000), (2, 1000)] {
         let directory = Directory::new();
         let options = side_by_side(&directory, executors).segment_bytes(256 << 10);
+        let options = options.log_bytes(1 << 20);
         let index = options.dram_bytes(32 << 20).nvm_bytes(64 << 20).open().unwrap();
         let mut chance = Chance::new(size);
         let (mut documents, mut often) = (0, 0);
         let mut text = |n: u64| {
-            let words: String = (0..9).map(|_| format!(" w{}", chance.below(3000))).collect();
+            let words: String = (0..12).map(|_| format!(" w{}", chance.below(780))).collect();
             documents += 1;
             often += n % 2;
             format!("all{words}{}", if n % 2 == 1 { " often" } else { "" })
         };
-        for group in 0..6000 / size {
+        for group in 0..12_000 / size {
             let texts: Vec<_> = (0..size).map(&mut text).collect();
             let documents = texts.iter().map(|text| (None, text.as_str()));
             index.write(Batch::from_iter(documents).offset(&group.to_le_bytes())).unwrap();
