@@ -1,7 +1,6 @@
 //! The encoded fields of many documents, made side by side.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use spirit_schema::Schema;
 
@@ -82,7 +81,7 @@ impl Encoded {
 }
 
 impl Part {
-    fn of(engine: &Engine, schema: &Arc<Schema>, documents: &[Document<'_>]) -> Part {
+    fn of(engine: &Engine, schema: &Schema, documents: &[Document<'_>]) -> Part {
         let mut part = Part { ends: Vec::with_capacity(documents.len()), ..Part::default() };
         for (at, document) in documents.iter().enumerate() {
             let start = part.bytes.len();

@@ -1,4 +1,4 @@
-//! Documents that are spread over all executors, each part written by a thread of its own.
+//! Documents that are spread over all executors, whose parts are written side by side.
 //!
 //! One thread takes the ingest roles of all executors and draws the documents' numbers in their
 //! order. So along each executor's rows, sequence numbers and automatic keys ascend, whatever other
