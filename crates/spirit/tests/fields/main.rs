@@ -178,6 +178,7 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
                 all.map(|((_, text, fields), key)| given(key, text, fields)).collect();
             // Over several executors a group has another order.
             let can_group = index.settings().mode == Mode::Crash && index.settings().executors == 1;
+            let mut schema = Schema::clone(&index.schema());
             let added = if *grouped && can_group {
                 let batch = Batch::from_iter(&all).offset(b"offset");
                 index.write(batch).map(|()| all.len() as u64).map_err(|_| 0)
@@ -189,7 +190,9 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
             };
             let added = added.unwrap_or_else(|added| added) as usize;
             for ((_, text, fields), key) in documents.iter().zip(&keys).take(added) {
-                oracle.add_document(key.as_deref(), text, held(&index.schema(), fields));
+                // Each as the schema is at its turn: -0.0 is 0 in a field that only a later document widens.
+                schema.grow(fields.iter().map(|(name, given)| (&**name, value(given)))).unwrap();
+                oracle.add_document(key.as_deref(), text, held(&schema, fields));
             }
             widen(index, oracle);
         }
