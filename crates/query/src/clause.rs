@@ -6,7 +6,8 @@
 //! analyzer. All others have terms, which an analyzer made of a text before.
 //!
 //! [`Display`](std::fmt::Display) writes a clause in the query language, as far as the language can
-//! express it.
+//! express it. It leaves out the name of the text. Where other fields have text too, a word without a
+//! name is looked for in all of them: for such an index `{:#}` writes `text:` as well.
 
 mod written;
 
@@ -150,7 +151,7 @@ pub struct Bool {
     pub minimum: u32,
 }
 
-/// The name of the field of words without a field's name.
+/// The name of a document's text as a field.
 pub const TEXT: &str = "text";
 
 impl Clause {

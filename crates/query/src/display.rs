@@ -24,6 +24,7 @@ impl Query {
             },
             Kind::Clauses { minimum: 0 } => "(...)".to_owned(),
             Kind::Clauses { minimum } => format!("(...)~{minimum}"),
+            _ if has_other_texts(schema) => format!("{:#}", self.leaf_clause(id, schema)),
             _ => self.leaf_clause(id, schema).to_string(),
         };
         match *node {
@@ -41,7 +42,11 @@ impl Query {
             Kind::Key(term) => Clause::Key(self.text_of(term)),
             Kind::Term(term) => Clause::Term(self.word(term, schema)),
             Kind::Phrase { slop } => self.phrase_clause(id, slop, schema),
-            Kind::Pattern(pattern) => self.pattern_clause(pattern, schema),
+            Kind::Pattern(first) => {
+                let of_field = |pattern| self.pattern_clause(pattern, schema);
+                let mut clauses: Vec<Clause> = self.patterns_of(first).map(of_field).collect();
+                if clauses.len() == 1 { clauses.remove(0) } else { Clause::best(clauses, 0.0) }
+            }
             Kind::PhrasePrefix(pattern) => self.phrase_prefix_clause(id, pattern, schema),
             Kind::Range(range) => self.range_clause(&self.ranges[range as usize], schema),
         }
@@ -147,6 +152,11 @@ fn value_text(kind: ValueKind, sortable: u64) -> String {
         ValueKind::Boolean => (bits == 1).to_string(),
         _ => bits.cast_signed().to_string(),
     }
+}
+
+/// True if words without a field's name are looked for not only in the text.
+fn has_other_texts(schema: &Schema) -> bool {
+    schema.fields().iter().skip(1).any(|field| field.kind.is_text())
 }
 
 fn name_of(field: FieldId, schema: &Schema) -> String {

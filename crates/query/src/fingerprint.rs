@@ -92,7 +92,9 @@ impl Fingerprint {
                 let term = &query.terms[number as usize];
                 self.add_word(term.field(), query.bytes_of(term));
             }
-            Kind::Pattern(_) | Kind::PhrasePrefix(_) => self.add_pattern(query, number),
+            Kind::Pattern(_) | Kind::PhrasePrefix(_) => {
+                query.patterns_of(number).for_each(|pattern| self.add_pattern(query, pattern));
+            }
             Kind::Range(_) => self.add_range(query, number),
         }
     }

@@ -27,6 +27,9 @@
 //! is written as [its kind](spirit_schema::typed) requires. `[` and `]` are ends that belong to the
 //! range, `{` and `}` do not. `field:*` finds any value.
 //!
+//! Words, phrases and patterns without a field's name are looked for in all fields of text, and
+//! count where they count most. `text:` before them asks for the text alone.
+//!
 //! `^2` multiplies a clause's score, and `^=2` makes it 2. `(a b c)~2` finds two of the three.
 //! `"a b"~3` finds words moved by at most three places. `word~1` finds words within one edit,
 //! `word~` within two. The last word of `"a b"*` is a prefix.
@@ -35,6 +38,7 @@
 //! was expected. A lenient one never fails. It skips an erroneous part, or takes it as a word, and
 //! returns the errors as warnings. It is for text that people type.
 
+mod each_field;
 mod expression;
 mod grammar;
 mod marks;
@@ -49,7 +53,7 @@ mod value;
 use std::fmt;
 use std::sync::Arc;
 
-use spirit_schema::{FieldKind, Schema};
+use spirit_schema::{Field, FieldKind, Schema};
 use spirit_text::Tokenizer;
 
 use crate::problem::Problem;
@@ -95,6 +99,8 @@ pub struct Parser {
     text_bytes_max: usize,
     operator: Operator,
     has_positions: bool,
+    /// The number of fields in which words without a field's name are looked for, at most.
+    fields_max: usize,
     /// A buffer for a word without its escapes, at most as long as a query's text.
     word: String,
 }
@@ -109,6 +115,7 @@ impl Parser {
             text_bytes_max,
             operator,
             has_positions: true,
+            fields_max: usize::MAX,
             word: String::with_capacity(WORD_BYTES),
         };
         parser.renew(schema);
@@ -125,6 +132,18 @@ impl Parser {
     /// Sets the meaning of two neighbouring words without an operator.
     pub fn default_operator(&mut self, operator: Operator) {
         self.operator = operator;
+    }
+
+    /// Looks for words without a field's name only in the first `fields` fields of the schema. So a
+    /// later page has the query of the first one, though fields were added meanwhile.
+    pub fn within_fields(&mut self, fields: Option<usize>) {
+        self.fields_max = fields.unwrap_or(usize::MAX);
+    }
+
+    /// Returns the fields in which words without a field's name are looked for, if they hold text.
+    pub fn fields(&self) -> &[Field] {
+        let fields = self.schema.fields();
+        &fields[..fields.len().min(self.fields_max)]
     }
 
     /// Replaces the schema by `schema`, which has grown.

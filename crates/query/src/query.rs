@@ -133,6 +133,10 @@ impl QueryTerm {
 pub(crate) struct QueryPattern {
     pub(crate) field: FieldId,
     pub(crate) kind: PatternKind,
+    /// The patterns behind it that belong to the same leaf: it asks for any of them.
+    pub(crate) more: u32,
+    /// The number of its leaf among those with patterns.
+    pub(crate) leaf: u32,
     start: u32,
     len: u32,
 }
@@ -143,6 +147,8 @@ pub struct Query {
     pub(crate) nodes: Vec<Node>,
     pub(crate) terms: Vec<QueryTerm>,
     pub(crate) patterns: Vec<QueryPattern>,
+    /// The number of leaves with patterns.
+    pattern_leaves: u32,
     /// The automata of regular expressions.
     pub(crate) automata: Vec<Arc<Automaton>>,
     pub(crate) ranges: Vec<QueryRange>,
@@ -163,7 +169,7 @@ impl Clone for Query {
     /// Reuses the memory of `self`.
     fn clone_from(&mut self, from: &Query) {
         let Query { nodes, terms, patterns, automata, ranges, intervals, .. } = from;
-        let Query { bytes, root, clauses_max, .. } = from;
+        let Query { bytes, root, clauses_max, pattern_leaves, .. } = from;
         self.nodes.clone_from(nodes);
         self.terms.clone_from(terms);
         self.patterns.clone_from(patterns);
@@ -172,6 +178,7 @@ impl Clone for Query {
         self.intervals.clone_from(intervals);
         self.bytes.clone_from(bytes);
         (self.root, self.clauses_max) = (*root, *clauses_max);
+        self.pattern_leaves = *pattern_leaves;
     }
 }
 
@@ -275,7 +282,18 @@ impl Query {
         let (nodes, terms, patterns) = (Vec::new(), Vec::new(), Vec::new());
         let (automata, ranges) = (Vec::new(), Vec::new());
         let (intervals, bytes, root) = (Vec::new(), Vec::new(), NONE);
-        Query { nodes, terms, patterns, automata, ranges, intervals, bytes, root, clauses_max }
+        Query {
+            nodes,
+            terms,
+            patterns,
+            pattern_leaves: 0,
+            automata,
+            ranges,
+            intervals,
+            bytes,
+            root,
+            clauses_max,
+        }
     }
 
     /// Returns a query of at most `clauses_max` clauses. Allocates all memory that it will ever
@@ -284,7 +302,8 @@ impl Query {
         Query {
             nodes: Vec::with_capacity(Query::nodes_max(clauses_max)),
             terms: Vec::with_capacity(clauses_max),
-            patterns: Vec::with_capacity(PATTERNS_MAX.min(clauses_max)),
+            patterns: Vec::with_capacity(clauses_max),
+            pattern_leaves: 0,
             automata: Vec::new(),
             ranges: Vec::with_capacity(clauses_max),
             intervals: Vec::with_capacity(clauses_max),
@@ -305,6 +324,7 @@ impl Query {
         self.nodes.clear();
         self.terms.clear();
         self.patterns.clear();
+        self.pattern_leaves = 0;
         self.automata.clear();
         self.ranges.clear();
         self.intervals.clear();
@@ -373,16 +393,70 @@ impl Query {
         kind: PatternKind,
         parts: &[&[u8]],
     ) -> Result<Kind, TooLarge> {
-        if self.patterns.len() == self.patterns.capacity() {
-            return Err(TooLarge::Patterns { max: self.patterns.capacity() });
-        }
         let start = self.bytes.len() as u32;
         for bytes in parts {
             self.store_bytes(bytes)?;
         }
         let len = self.bytes.len() as u32 - start;
-        self.patterns.push(QueryPattern { field, kind, start, len });
+        self.push_pattern(QueryPattern { field, kind, more: 0, leaf: 0, start, len })
+    }
+
+    /// Returns a leaf for the terms of another field that a pattern matches.
+    pub(crate) fn pattern_again(
+        &mut self,
+        field: FieldId,
+        pattern: u32,
+    ) -> Result<Kind, TooLarge> {
+        self.push_pattern(QueryPattern { field, more: 0, ..self.patterns[pattern as usize] })
+    }
+
+    fn push_pattern(&mut self, pattern: QueryPattern) -> Result<Kind, TooLarge> {
+        let leaf = self.pattern_leaves;
+        if leaf as usize == PATTERNS_MAX {
+            return Err(TooLarge::Patterns { max: PATTERNS_MAX });
+        }
+        if self.patterns.len() == self.clauses_max {
+            return Err(TooLarge::Clauses { max: self.clauses_max });
+        }
+        self.patterns.push(QueryPattern { leaf, ..pattern });
+        self.pattern_leaves += 1;
         Ok(Kind::Pattern(self.patterns.len() as u32 - 1))
+    }
+
+    /// Lets the next pattern be one of the last leaf with patterns.
+    pub(crate) fn reopen_leaf(&mut self) {
+        self.pattern_leaves -= 1;
+    }
+
+    /// Moves the pattern of the leaf `other` to the leaf with the pattern `first`, which was
+    /// [reopened](Self::reopen_leaf) when there were `made` patterns. Returns false if there is no
+    /// such pattern.
+    pub(crate) fn join_patterns(&mut self, first: u32, other: NodeId, made: usize) -> bool {
+        let is_pattern = self.nodes[other as usize].kind == Kind::Pattern(made as u32);
+        let is_last = made + 1 == self.patterns.len() && other as usize + 1 == self.nodes.len();
+        let is_next = *self.patterns_of(first).end() as usize + 1 == made;
+        let joins = is_pattern && is_last && is_next;
+        if joins {
+            self.nodes.pop();
+            self.patterns[first as usize].more += 1;
+        }
+        joins
+    }
+
+    /// Closes a leaf that was [reopened](Self::reopen_leaf) when there were `made` patterns. The
+    /// patterns since are other leaves'.
+    pub(crate) fn close_leaf(&mut self, made: usize) -> Result<(), TooLarge> {
+        self.patterns[made..].iter_mut().for_each(|pattern| pattern.leaf += 1);
+        self.pattern_leaves += 1;
+        if self.pattern_leaves as usize > PATTERNS_MAX {
+            return Err(TooLarge::Patterns { max: PATTERNS_MAX });
+        }
+        Ok(())
+    }
+
+    /// Returns the patterns of the leaf with this first one.
+    pub(crate) fn patterns_of(&self, first: u32) -> std::ops::RangeInclusive<u32> {
+        first..=first + self.patterns[first as usize].more
     }
 
     fn store(&mut self, key: TermKey, bytes: &[u8]) -> Result<u32, TooLarge> {

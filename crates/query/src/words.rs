@@ -312,7 +312,7 @@ mod tests {
         is_of(&Clause::words(&long), &Clause::Nothing);
         let with_long = Clause::words(&format!("grey {long}"));
         let built = Query::in_schema(&with_long, &schema());
-        assert_eq!(shown(built), shown(parsed(&with_long.to_string())));
+        assert_eq!(shown(built), shown(parsed(&format!("{with_long:#}"))));
         is_of(&Clause::words_in("by", "Bo Li"), &Clause::value("by", "Bo Li"));
         is_of(&Clause::words_in("codes", "A * b"), &Clause::value("codes", "A * b"));
         let begins = |words: &[&str], prefix: &str| Clause::PhrasePrefix {
@@ -366,14 +366,14 @@ mod tests {
             let clause = Clause::words_near(FIELDS[field], &text, slop);
             let built = Query::in_schema(&clause, &schema());
             if FIELDS[field] != "views" && FIELDS[field] != "flag" {
-                prop_assert_eq!(shown(built.clone()), shown(parsed(&clause.to_string())), "{}", clause);
+                prop_assert_eq!(shown(built.clone()), shown(parsed(&format!("{clause:#}"))), "{}", clause);
             } else if slop == 0 {
-                prop_assert_eq!(built.is_ok(), parsed(&clause.to_string()).is_ok(), "{}", clause);
+                prop_assert_eq!(built.is_ok(), parsed(&format!("{clause:#}")).is_ok(), "{}", clause);
             }
             let begins = Clause::words_prefix(FIELDS[field], &text);
             let built_prefix = Query::in_schema(&begins, &schema());
             if !matches!(FIELDS[field], "views" | "flag") {
-                prop_assert_eq!(shown(built_prefix), shown(parsed(&begins.to_string())), "{}", begins);
+                prop_assert_eq!(shown(built_prefix), shown(parsed(&format!("{begins:#}"))), "{}", begins);
             }
             if let FieldKind::Text(analyzer) = schema().by_name(FIELDS[field]).unwrap().kind
                 && analyzer != Analyzer::Keyword

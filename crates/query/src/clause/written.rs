@@ -14,10 +14,12 @@ impl fmt::Display for Clause {
             Clause::Everything => f.write_str("*"),
             Clause::Key(key) => write!(f, "key:{}", Escaped(key, false)),
             Clause::Term(word) if word.text.is_empty() => {
-                write!(f, "{}\"\"", InField(&word.field))
+                write_field(f, &word.field)?;
+                f.write_str("\"\"")
             }
             Clause::Term(word) => {
-                write!(f, "{}{}", InField(&word.field), Escaped(&word.text, false))
+                write_field(f, &word.field)?;
+                Escaped(&word.text, false).fmt(f)
             }
             Clause::Phrase { field, words, slop: 0 } => write_phrase(f, field, words, None),
             Clause::Phrase { field, words, slop } => {
@@ -29,34 +31,58 @@ impl fmt::Display for Clause {
                 f.write_str("*")
             }
             Clause::Words { field, text, slop } => {
-                write!(f, "{}{}", InField(field), QuotedWords(text))?;
+                write_field(f, field)?;
+                QuotedWords(text).fmt(f)?;
                 if *slop > 0 { write!(f, "~{slop}") } else { Ok(()) }
             }
             Clause::WordsPrefix { field, text } => {
-                write!(f, "{}{}*", InField(field), QuotedWords(text))
+                write_field(f, field)?;
+                write!(f, "{}*", QuotedWords(text))
             }
             Clause::Prefix(word) => {
-                write!(f, "{}{}*", InField(&word.field), Escaped(&word.text, false))
+                write_field(f, &word.field)?;
+                write!(f, "{}*", Escaped(&word.text, false))
             }
             Clause::Wildcard(word) => {
-                write!(f, "{}{}", InField(&word.field), Escaped(&word.text, true))
+                write_field(f, &word.field)?;
+                Escaped(&word.text, true).fmt(f)
             }
             Clause::Regex(word) => {
-                write!(f, "{}/{}/", InField(&word.field), InSlashes(&word.text))
+                write_field(f, &word.field)?;
+                write!(f, "/{}/", InSlashes(&word.text))
             }
             Clause::Fuzzy { word, distance, .. } => {
-                let (field, text) = (InField(&word.field), Escaped(&word.text, false));
-                write!(f, "{field}{text}~{distance}")
+                write_field(f, &word.field)?;
+                write!(f, "{}~{distance}", Escaped(&word.text, false))
             }
             Clause::Range { field, from, to } => write_range(f, field, from, to),
             Clause::Exists(field) => write!(f, "{}:*", Name(field)),
             Clause::OneOf { field, values } => write_set(f, field, values),
-            Clause::Bool(clauses) => write!(f, "{clauses}"),
+            Clause::Bool(clauses) => clauses.fmt(f),
             Clause::Best { clauses, tie } => write_best(f, clauses, *tie),
-            Clause::Boost(clause, by) => write!(f, "({clause})^{by}"),
-            Clause::Constant(clause, score) => write!(f, "({clause})^={score}"),
+            Clause::Boost(clause, by) => {
+                write_inside(f, clause)?;
+                write!(f, "^{by}")
+            }
+            Clause::Constant(clause, score) => {
+                write_inside(f, clause)?;
+                write!(f, "^={score}")
+            }
         }
     }
+}
+
+/// Writes a clause in parentheses.
+fn write_inside(f: &mut fmt::Formatter<'_>, clause: &Clause) -> fmt::Result {
+    f.write_str("(")?;
+    fmt::Display::fmt(clause, f)?;
+    f.write_str(")")
+}
+
+/// Writes a field's name before its value. That of the text is left out, unless the format is the
+/// alternate one.
+fn write_field(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    if name == TEXT && !f.alternate() { Ok(()) } else { write!(f, "{}:", Name(name)) }
 }
 
 fn write_phrase(
@@ -65,7 +91,8 @@ fn write_phrase(
     words: &[Option<String>],
     last: Option<&str>,
 ) -> fmt::Result {
-    write!(f, "{}\"", InField(field))?;
+    write_field(f, field)?;
+    f.write_str("\"")?;
     let words = words.iter().map(|word| word.as_deref().unwrap_or("*"));
     for (number, word) in words.chain(last).enumerate() {
         f.write_str(if number > 0 { " " } else { "" })?;
@@ -134,8 +161,8 @@ fn write_best(f: &mut fmt::Formatter<'_>, clauses: &[Clause], tie: f32) -> fmt::
     }
     f.write_str("(")?;
     for (number, clause) in clauses.iter().enumerate() {
-        let between = if number > 0 { " | " } else { "" };
-        write!(f, "{between}{clause}")?;
+        f.write_str(if number > 0 { " | " } else { "" })?;
+        fmt::Display::fmt(clause, f)?;
     }
     f.write_str(")")?;
     if tie > 0.0 && clauses.len() > 1 { write!(f, "~{tie:?}") } else { Ok(()) }
@@ -182,7 +209,8 @@ impl fmt::Display for Bool {
         let clauses = signed.iter().flat_map(|(sign, list)| list.iter().map(move |c| (sign, c)));
         for (number, (sign, clause)) in clauses.enumerate() {
             let space = if number > 0 { " " } else { "" };
-            write!(f, "{space}{sign}{clause}")?;
+            write!(f, "{space}{sign}")?;
+            fmt::Display::fmt(clause, f)?;
         }
         if self.should.is_empty() && self.minimum > 0 {
             // The language has no minimum without optional clauses, so this one matches nothing.
@@ -191,15 +219,6 @@ impl fmt::Display for Bool {
         f.write_str(")")?;
         let implied = u32::from(self.must.is_empty() && !self.should.is_empty());
         if self.minimum > implied { write!(f, "~{}", self.minimum) } else { Ok(()) }
-    }
-}
-
-/// A field's name before its value, left out for the text.
-struct InField<'c>(&'c str);
-
-impl fmt::Display for InField<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.0 == TEXT { Ok(()) } else { write!(f, "{}:", Name(self.0)) }
     }
 }
 

@@ -34,7 +34,7 @@ pub(crate) struct PatternBits {
     /// The documents in which a phrase prefix may occur.
     candidates: Vec<u64>,
     words_each: usize,
-    /// The patterns whose bitmaps for the current segment are known, a bit each.
+    /// The leaves whose bitmaps for the current segment are known, a bit each.
     known: u32,
     fuzzy: FuzzyMatcher,
 }
@@ -55,8 +55,8 @@ impl PatternBits {
         self.known = 0;
     }
 
-    fn of(&self, pattern: u32) -> &[u64] {
-        &self.bits[pattern as usize * self.words_each..][..self.words_each]
+    fn of(&self, leaf: u32) -> &[u64] {
+        &self.bits[leaf as usize * self.words_each..][..self.words_each]
     }
 
     /// Returns the bitmaps of a phrase prefix's candidates and of its matches in the current
@@ -64,10 +64,10 @@ impl PatternBits {
     pub(super) fn of_phrase(
         &mut self,
         place: &Place<'_>,
-        pattern: u32,
+        leaf: u32,
     ) -> (&mut [u64], &mut [u64], &mut FuzzyMatcher) {
         let words = words_of(place);
-        let bits = &mut self.bits[pattern as usize * self.words_each..][..words];
+        let bits = &mut self.bits[leaf as usize * self.words_each..][..words];
         (&mut self.candidates[..words], bits, &mut self.fuzzy)
     }
 }
@@ -83,7 +83,8 @@ impl<C: Limit> Evaluation<'_, C> {
     ) -> u32 {
         self.expand(place, node, pattern);
         let from = target.saturating_sub(place.base) as usize;
-        let words = &self.scratch.patterns.of(pattern)[..words_of(place)];
+        let leaf = self.query.patterns[pattern as usize].leaf;
+        let words = &self.scratch.patterns.of(leaf)[..words_of(place)];
         let Some(first) = words.get(from / 64) else { return END };
         let first = first & u64::MAX << (from % 64);
         let rest = words[from / 64 + 1..].iter().copied();
@@ -103,26 +104,35 @@ impl<C: Limit> Evaluation<'_, C> {
     ) {
         self.expand(place, node, pattern);
         let from = (window.start - place.base) as usize / 64;
-        let words = &self.scratch.patterns.of(pattern)[..words_of(place)];
+        let leaf = self.query.patterns[pattern as usize].leaf;
+        let words = &self.scratch.patterns.of(leaf)[..words_of(place)];
         for (to, from) in bits.iter_mut().zip(words.get(from..).unwrap_or(&[])) {
             *to |= from;
         }
     }
 
-    /// Fills in the bitmap of a pattern in the current segment, unless it is known.
-    fn expand(&mut self, place: &Place<'_>, node: NodeId, pattern: u32) {
+    /// Fills in the bitmap of a leaf in the current segment, unless it is known. `first` is the
+    /// first of its patterns.
+    fn expand(&mut self, place: &Place<'_>, node: NodeId, first: u32) {
+        let leaf = self.query.patterns[first as usize].leaf;
         let patterns = &mut self.scratch.patterns;
-        if patterns.known >> pattern & 1 == 1 {
+        if patterns.known >> leaf & 1 == 1 {
             return;
         }
-        patterns.known |= 1 << pattern;
-        let PatternBits { bits, words_each, fuzzy, .. } = patterns;
-        let bits = &mut bits[pattern as usize * *words_each..][..words_of(place)];
-        bits.fill(0);
+        patterns.known |= 1 << leaf;
+        let PatternBits { bits, words_each, .. } = patterns;
+        bits[leaf as usize * *words_each..][..words_of(place)].fill(0);
         if let Kind::PhrasePrefix(_) = self.query.nodes[node as usize].kind {
-            return self.expand_phrase(place, node, pattern);
+            return self.expand_phrase(place, node, first);
         }
+        self.query.patterns_of(first).for_each(|pattern| self.expand_one(place, pattern));
+    }
+
+    /// Adds what one pattern matches in the current segment to the bitmap of its leaf.
+    fn expand_one(&mut self, place: &Place<'_>, pattern: u32) {
         let found = &self.query.patterns[pattern as usize];
+        let PatternBits { bits, words_each, fuzzy, .. } = &mut self.scratch.patterns;
+        let bits = &mut bits[found.leaf as usize * *words_each..][..words_of(place)];
         let bytes = self.query.pattern_bytes(found);
         if let Some((column, within)) = words::places(place, found.field, found.kind, bytes) {
             return column.range_bits(self.settings.level, place.base, within, bits);

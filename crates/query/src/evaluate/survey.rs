@@ -209,7 +209,7 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
         entries
     }
 
-    /// Returns the terms that each pattern matches in some segments.
+    /// Returns the terms that each leaf matches in some segments, by the first of its patterns.
     fn expansions(&mut self, segments: &[Segment<'a>], fresh: bool) -> Vec<Expansion> {
         let patterns = 0..self.query.patterns.len() as u32;
         let of_pattern = |pattern| {
@@ -217,14 +217,16 @@ impl<'a> Evaluation<'a, Surveyed<'_>> {
             let mut expansion = Expansion::default();
             for segment in segments {
                 let Some(place) = self.place(*segment, fresh) else { continue };
-                self.each_expansion(&place, pattern, |term, documents| {
-                    expansion.terms += 1;
-                    expansion.documents += u64::from(documents);
-                    first.insert(String::from_utf8_lossy(term).into_owned());
-                    if first.len() > FIRST_MAX {
-                        first.pop_last();
-                    }
-                });
+                for pattern in self.query.patterns_of(pattern) {
+                    self.each_expansion(&place, pattern, |term, documents| {
+                        expansion.terms += 1;
+                        expansion.documents += u64::from(documents);
+                        first.insert(String::from_utf8_lossy(term).into_owned());
+                        if first.len() > FIRST_MAX {
+                            first.pop_last();
+                        }
+                    });
+                }
             }
             expansion.first = first.into_iter().collect();
             expansion

@@ -90,7 +90,10 @@ impl Wanted {
                     self.anywhere[number as usize] = true;
                 }
             }
-            Kind::Pattern(pattern) => self.add_pattern(query, field, pattern),
+            Kind::Pattern(first) => {
+                let patterns = query.patterns_of(first);
+                patterns.for_each(|pattern| self.add_pattern(query, field, pattern));
+            }
             Kind::Phrase { slop } => {
                 if let Some(slots) = self.slots(query, field, node) {
                     self.phrases.push(Phrase { slots, slop });

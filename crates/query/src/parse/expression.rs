@@ -27,7 +27,9 @@ impl<'a> Parse<'a> {
         if may_be_path && self.is_lenient() {
             return Ok(None);
         }
-        self.expression_bytes += raw.len();
+        if !self.is_repeating {
+            self.expression_bytes += raw.len();
+        }
         if self.expression_bytes > EXPRESSIONS_BYTES_MAX {
             let limit = TooLarge::Expressions { max: EXPRESSIONS_BYTES_MAX };
             return self.complain(self.at, limit.into()).map(|()| None);
@@ -49,11 +51,20 @@ impl<'a> Parse<'a> {
     }
 
     fn regex_kind(&mut self, field: Target, raw: &str) -> Parsed<Kind> {
+        if let Some((at, kind, pattern)) = self.last_expression
+            && (at, kind) == (self.at, field.kind)
+        {
+            return Ok(self.query.pattern_again(field.id, pattern)?);
+        }
         let expression = Expression::new(field, raw)?;
         if !self.is_of_terms(field, &expression) {
             return Err(CUT);
         }
-        self.query.regex(field.id, &expression)
+        let kind = self.query.regex(field.id, &expression)?;
+        if let Kind::Pattern(pattern) = kind {
+            self.last_expression = Some((self.at, field.kind, pattern));
+        }
+        Ok(kind)
     }
 
     /// Returns the text between the slash here and the one that ends the clause; `None` if a word

@@ -1,5 +1,7 @@
 //! The grammar of queries: operators, signs, parentheses.
 
+use spirit_schema::FieldKind;
+
 use super::marks::is_quote;
 use super::{Operator, ParseError, Parser, WARNINGS_MAX};
 use crate::problem::Problem;
@@ -18,8 +20,14 @@ pub(super) struct Parse<'a> {
     beside: NodeId,
     /// Bytes of the regular expressions so far, with those that a lenient parser took as text.
     pub(super) expression_bytes: usize,
-    /// The field of words without a field's name.
-    pub(super) field: Target,
+    /// The place of the last regular expression, the kind of its field, and its pattern.
+    pub(super) last_expression: Option<(usize, FieldKind, u32)>,
+    /// The field of the group here, `field:(…)`. Outside, words are looked for in all fields of text.
+    pub(super) field: Option<Target>,
+    /// True once a clause asks for a field by its name, or for a key.
+    pub(super) asks_for_fields: bool,
+    /// True while words are read once more, for another field: their errors are known.
+    pub(super) is_repeating: bool,
     pub(super) query: &'a mut Query,
     /// The warnings of a lenient parser.
     warnings: Option<&'a mut Vec<ParseError>>,
@@ -35,7 +43,6 @@ impl<'a> Parse<'a> {
         warnings: Option<&'a mut Vec<ParseError>>,
     ) -> Parse<'a> {
         query.clear();
-        let field = Target::text(parser.schema.analyzer());
         Parse {
             parser,
             text,
@@ -44,7 +51,10 @@ impl<'a> Parse<'a> {
             closed: NONE,
             beside: NONE,
             expression_bytes: 0,
-            field,
+            last_expression: None,
+            field: None,
+            asks_for_fields: false,
+            is_repeating: false,
             query,
             warnings,
         }
@@ -61,7 +71,7 @@ impl<'a> Parse<'a> {
             self.at = offset;
             return Err(problem);
         };
-        if warnings.len() < WARNINGS_MAX {
+        if warnings.len() < WARNINGS_MAX && !self.is_repeating {
             warnings.push(ParseError::new(self.text, offset, problem));
         }
         Ok(())

@@ -9,7 +9,8 @@
 
 use std::collections::HashMap;
 
-use spirit_schema::TEXT;
+use spirit_index::ground::FieldId;
+use spirit_schema::{Field, FieldKind, TEXT};
 
 use super::grammar::Parse;
 use crate::fuzzy::FuzzyMatcher;
@@ -32,7 +33,7 @@ impl Parse<'_> {
             return;
         }
         let excludes = self.query.nodes.iter().any(|node| node.occur == Occur::Not);
-        let overrules = excludes || self.query.asks_for_fields();
+        let overrules = excludes || self.asks_for_fields;
         if overrules && (pasted.positions < PASTED_WORDS_MIN || !self.parser.has_positions) {
             return;
         }
@@ -41,17 +42,8 @@ impl Parse<'_> {
     }
 
     fn link_verbatim(&mut self, pasted: &Pasted) -> Result<(), TooLarge> {
-        let (mut row, mut list) = (Siblings::default(), Siblings::default());
-        let first = pasted.words.first().map_or(0, |(at, _)| *at);
-        for (at, word) in pasted.words.iter().take(WORDS_IN_A_ROW) {
-            let kind = self.query.term(TEXT, word)?;
-            let node = self.query.push(Node { at: at - first, ..Node::leaf(kind) })?;
-            self.query.link(&mut row, node, Occur::Must);
-        }
-        let verbatim = match self.parser.has_positions {
-            true => self.query.phrase(row, 0)?,
-            false => self.query.group(row)?,
-        };
+        let verbatim = self.verbatim_in_each_field(pasted)?;
+        let mut list = Siblings::default();
         let root = self.query.root;
         let takes_part = root != NONE && self.query.nodes[root as usize].kind != Kind::Blank;
         for node in [root, verbatim].into_iter().skip(usize::from(!takes_part)) {
@@ -59,6 +51,38 @@ impl Parse<'_> {
         }
         self.query.root = self.query.group(list)?;
         Ok(())
+    }
+
+    /// Returns the words in a row, in any field that the text's analyzer cuts.
+    fn verbatim_in_each_field(&mut self, pasted: &Pasted) -> Result<NodeId, TooLarge> {
+        let analyzer = self.parser.schema.analyzer();
+        let mut list = Siblings::default();
+        for number in 0..self.parser.fields().len() {
+            let Field { id, kind, .. } = self.parser.fields()[number];
+            if kind == FieldKind::Text(analyzer) {
+                let row = self.verbatim_in(id, pasted)?;
+                self.query.link(&mut list, row, Occur::Should);
+            }
+        }
+        if list.count == 1 {
+            return Ok(list.first);
+        }
+        let kind = Kind::Clauses { minimum: 1 };
+        self.query.push(Node { tie: Some(0.0), ..Node::parent(kind, list.first) })
+    }
+
+    fn verbatim_in(&mut self, field: FieldId, pasted: &Pasted) -> Result<NodeId, TooLarge> {
+        let mut row = Siblings::default();
+        let first = pasted.words.first().map_or(0, |(at, _)| *at);
+        for (at, word) in pasted.words.iter().take(WORDS_IN_A_ROW) {
+            let kind = self.query.term(field, word)?;
+            let node = self.query.push(Node { at: at - first, ..Node::leaf(kind) })?;
+            self.query.link(&mut row, node, Occur::Must);
+        }
+        match self.parser.has_positions {
+            true => self.query.phrase(row, 0),
+            false => self.query.group(row),
+        }
     }
 
     /// Cuts the text into words, like a document; none if there are none.
@@ -73,16 +97,6 @@ impl Parse<'_> {
         });
         let positions = cut.ok().filter(|_| !words.is_empty())?.tokens;
         Some(Pasted::new(words, positions))
-    }
-}
-
-impl Query {
-    /// True if it asks for documents by anything but words of the text.
-    fn asks_for_fields(&self) -> bool {
-        let is_field = |node: &Node| matches!(node.kind, Kind::Range(_) | Kind::Key(_));
-        self.nodes.iter().any(is_field)
-            || self.terms.iter().any(|term| term.field() != TEXT)
-            || self.patterns.iter().any(|pattern| pattern.field != TEXT)
     }
 }
 

@@ -13,6 +13,7 @@ use crate::clause::Clause;
 use crate::pattern::{Edge, PatternKind};
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
 
+mod each_field;
 mod expressions;
 mod lenient;
 mod typed;
@@ -28,8 +29,15 @@ fn schema() -> Schema {
     schema
 }
 
+/// Returns a parser that looks for words without a field's name in the text only.
 fn parser() -> Parser {
-    Parser::new(Arc::new(schema()), 1 << 20, Operator::Or)
+    parser_of(Operator::Or)
+}
+
+fn parser_of(operator: Operator) -> Parser {
+    let mut parser = Parser::new(Arc::new(schema()), 1 << 20, operator);
+    parser.within_fields(Some(1));
+    parser
 }
 
 /// Writes a query out in full.
@@ -242,7 +250,7 @@ fn a_strict_parser_takes_no_mistake_for_a_word() {
 /// Juxtaposed clauses that must all match become optional by a minimum.
 #[test]
 fn at_least_so_many_are_those_side_by_side() {
-    let mut parser = Parser::new(Arc::new(schema()), 1 << 16, Operator::And);
+    let mut parser = parser_of(Operator::And);
     for (text, expected) in [
         ("a b", "(+a +b)"),
         ("a b OR c", "((+a +b) c)"),

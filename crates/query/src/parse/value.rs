@@ -2,8 +2,6 @@
 
 use std::borrow::Cow;
 
-use spirit_schema::TEXT;
-
 use super::Parser;
 use super::grammar::{Parse, Parsed};
 use super::marks::{
@@ -38,7 +36,7 @@ impl<'a> Parse<'a> {
         {
             return self.in_named(named, behind);
         }
-        self.phrase(self.field)
+        self.in_each_field(Self::phrase)
     }
 
     /// Returns the text in quotation marks that begins here, if a colon and a value follow it.
@@ -122,16 +120,18 @@ impl<'a> Parse<'a> {
             return self.in_named(named, behind);
         }
         // Only in the group of a field. Elsewhere signs and brackets are part of the text.
-        if self.field.id != TEXT
-            && let Some(node) = self.range_or_set(self.field)?
+        if let Some(field) = self.field
+            && let Some(node) = self.range_or_set(field)?
         {
             return Ok(node);
         }
-        if let Some(node) = self.regex(self.field, self.field.id != TEXT)? {
-            return Ok(node);
-        }
-        let raw = self.take_raw_word();
-        self.value(self.field, start, raw)
+        self.in_each_field(|parse, field| {
+            if let Some(node) = parse.regex(field, parse.field.is_some())? {
+                return Ok(node);
+            }
+            let raw = parse.take_raw_word();
+            parse.value(field, start, raw)
+        })
     }
 
     /// Returns the text before a colon, if it may be a field's name, and the beginning of its
@@ -150,10 +150,12 @@ impl<'a> Parse<'a> {
     }
 
     fn in_named(&mut self, named: Named, behind: usize) -> Parsed<NodeId> {
-        match named {
-            Named::Key => self.document_key(behind),
-            Named::Field(field) => self.in_field(field, behind),
-        }
+        let node = match named {
+            Named::Key => self.document_key(behind)?,
+            Named::Field(field) => self.in_field(field, behind)?,
+        };
+        self.asks_for_fields |= self.query.nodes[node as usize].kind != Kind::Blank;
+        Ok(node)
     }
 
     fn known_field(&mut self, name: &str, start: usize) -> Parsed<Option<Named>> {
@@ -213,7 +215,7 @@ impl<'a> Parse<'a> {
         }
         match self.rest().chars().next() {
             Some('(') => {
-                let outer = std::mem::replace(&mut self.field, field);
+                let outer = self.field.replace(field);
                 let inside = self.parenthesis();
                 self.field = outer;
                 inside

@@ -19,6 +19,9 @@ pub struct Cursor {
     /// The exclusive upper bound of sequence numbers. For the newest hits, this is the last hit's.
     /// For others, only documents that were there when the first page was requested are below it.
     pub(crate) limit: u64,
+    /// The number of fields of the schema in which the first page looked for words without a
+    /// field's name; none if it does not matter.
+    pub(crate) fields: Option<usize>,
     pub(crate) last: Last,
 }
 
@@ -103,6 +106,7 @@ const WORD: char = 'w';
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.limit)?;
+        self.fields.map_or(Ok(()), |fields| write!(f, "-{fields}"))?;
         match &self.last {
             Last::Newest => Ok(()),
             Last::Ranked(ranked) => ranked.fmt(f),
@@ -161,7 +165,11 @@ impl FromStr for Cursor {
                 None => Last::Newest,
                 Some(rest) => last(rest)?,
             };
-            Some(Cursor { limit: limit.parse().ok()?, last })
+            let (limit, fields) = match limit.split_once('-') {
+                Some((limit, fields)) => (limit, Some(fields.parse().ok()?)),
+                None => (limit, None),
+            };
+            Some(Cursor { limit: limit.parse().ok()?, fields, last })
         };
         read().ok_or_else(|| SearchError::CursorText { text: text.to_owned() })
     }
@@ -277,8 +285,10 @@ mod tests {
             (5, Last::Sorted(empty)),
             (9, Last::Keyed(KeyedCursor { fingerprint: 5, bytes: [0; 9].into() })),
         ] {
-            let cursor = Cursor { limit, last };
-            assert_eq!(cursor.to_string().parse(), Ok(cursor));
+            for fields in [None, Some(1), Some(usize::MAX)] {
+                let cursor = Cursor { limit, fields, last: last.clone() };
+                assert_eq!(cursor.to_string().parse(), Ok(cursor));
+            }
         }
         for text in [
             "",
@@ -288,6 +298,8 @@ mod tests {
             "1.q5.3f800000.1",
             "1.q5.7fc00000.1.2.3",
             "-1",
+            "1-",
+            "1-x.q5.asc.1.1",
             "1.3f800000.1.2.3",
             "1.asc.1.1",
             "1.q.3f800000.1.2.3",

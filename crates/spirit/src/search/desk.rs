@@ -14,6 +14,7 @@ use spirit_query::{Facet, Operator, ParseError, Parser, Query};
 
 use crate::engine::readable::Readable;
 use crate::search::ask::{Ask, Lent};
+use crate::search::cursor::Cursor;
 use crate::search::error::SearchError;
 use crate::search::into_query::{IntoQuery, Parsing};
 use crate::search::request::Limits;
@@ -25,7 +26,7 @@ pub(crate) struct Desk {
     pub(crate) index: Arc<Readable>,
     pub(crate) seat: Seat,
     pub(crate) memory: Workspace,
-    parser: Parser,
+    pub(crate) parser: Parser,
     /// The number of the schema's growths that the parser knows.
     growths: u64,
     /// The query that was parsed last.
@@ -55,13 +56,16 @@ impl Desk {
         self.parser.default_operator(operator);
     }
 
-    /// Returns a query that needs no parsing, or parses a text into the desk's own query.
+    /// Returns a query that needs no parsing, or parses a text into the desk's own query. A page
+    /// after a cursor has the query of the first page, though fields were added since.
     #[inline(always)]
     pub(crate) fn parse<'q>(
         &mut self,
         query: impl IntoQuery<'q>,
+        after: Option<&Cursor>,
     ) -> Result<Option<&'q Query>, SearchError> {
         self.renew_parser();
+        self.parser.within_fields(after.and_then(|cursor| cursor.fields));
         self.warnings.clear();
         let Desk { parser, query: own, warnings, .. } = self;
         query.into_query(&mut Parsing { parser, query: own, warnings })
@@ -72,9 +76,10 @@ impl Desk {
     pub(crate) fn ask<'r, 'q: 'r>(
         &'r mut self,
         query: impl IntoQuery<'q>,
+        after: Option<&Cursor>,
         limits: &'r Limits,
     ) -> Result<(Ask<'r>, Lent<'r>), SearchError> {
-        let given = self.parse(query)?;
+        let given = self.parse(query, after)?;
         self.lend(given, limits)
     }
 
@@ -84,6 +89,7 @@ impl Desk {
         facets.iter().for_each(|facet| facet.for_each_filter(&mut |text| texts.push(text)));
         if !texts.is_empty() {
             self.renew_parser();
+            self.parser.within_fields(None);
         }
         let parse = |text| {
             let query = self.parser.parse(text)?;
@@ -97,8 +103,12 @@ impl Desk {
 
     /// Makes the query the desk's own, since its hits may be kept for longer than the caller's
     /// query.
-    pub(crate) fn parse_own<'q>(&mut self, query: impl IntoQuery<'q>) -> Result<(), SearchError> {
-        if let Some(given) = self.parse(query)? {
+    pub(crate) fn parse_own<'q>(
+        &mut self,
+        query: impl IntoQuery<'q>,
+        after: Option<&Cursor>,
+    ) -> Result<(), SearchError> {
+        if let Some(given) = self.parse(query, after)? {
             self.query.clone_from(given);
         }
         Ok(())

@@ -160,27 +160,32 @@ impl<'r> Hits<'r> {
 
     /// Returns the place where the next page begins; none if there are no hits.
     pub fn cursor(&self) -> Result<Option<Cursor>, HitError> {
-        let (memory, query) = (&self.desk().memory, self.query());
+        let Desk { memory, parser, .. } = self.desk();
+        let query = self.query();
+        let fields = Some(parser.fields().len());
         Ok(match self.found() {
             Found::Newest => {
                 let last = memory.hits.last().copied();
                 let limit = last.map(|hit| self.read(|view| view.sequence_of(hit))).transpose()?;
-                limit.map(|limit| Cursor { limit, last: Last::Newest })
+                limit.map(|limit| Cursor { limit, fields: None, last: Last::Newest })
             }
             Found::Best(ranked) => {
-                memory.scored.last().map(|last| ranked.cursor(query, &memory.counts, last))
+                let last = memory.scored.last();
+                last.map(|last| Cursor { fields, ..ranked.cursor(query, &memory.counts, last) })
             }
             Found::Keyed { limit, fingerprint } => {
                 let bytes = memory.keyed.found().last().map(|last| last.bytes.clone().into());
                 bytes.map(|bytes| Cursor {
                     limit,
+                    fields,
                     last: Last::Keyed(KeyedCursor { fingerprint, bytes }),
                 })
             }
             Found::Sorted(sorted) => {
                 let first = &memory.first;
                 let last = first.found().last();
-                last.map(|last| sorted.cursor(query, first.key_of(last), last.sequence))
+                let cursor = |last| sorted.cursor(query, first.key_of(last), last.sequence);
+                last.map(|last| Cursor { fields, ..cursor(last) })
             }
         })
     }
@@ -206,7 +211,7 @@ impl Ranked {
         let (counts, now) = (counts.clone(), fading.map(|fading| fading.now));
         let last =
             Last::Ranked(Box::new(RankedCursor { fingerprint, score, sequence, counts, now }));
-        Cursor { limit, last }
+        Cursor { limit, fields: None, last }
     }
 }
 
@@ -217,6 +222,6 @@ impl Sorted {
         let fingerprint = sorted_fingerprint(query, by);
         let SortBy { field, direction, .. } = by;
         let last = Last::Sorted(SortedCursor { fingerprint, field, direction, key, sequence });
-        Cursor { limit, last }
+        Cursor { limit, fields: None, last }
     }
 }

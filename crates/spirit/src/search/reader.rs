@@ -73,7 +73,7 @@ impl Reader {
         query: impl IntoQuery<'r>,
         search: Search,
     ) -> Result<Hits<'r>, SearchError> {
-        let given = self.desk.parse(query)?;
+        let given = self.desk.parse(query, search.after.as_ref())?;
         self.search_made(given, &search)
     }
 
@@ -100,7 +100,7 @@ impl Reader {
         query: impl IntoQuery<'r>,
         algorithm: Option<Algorithm>,
     ) -> Result<u64, SearchError> {
-        let (ask, lent) = self.desk.ask(query, &self.limits)?;
+        let (ask, lent) = self.desk.ask(query, None, &self.limits)?;
         answer::count(ask, lent, algorithm)
     }
 
@@ -110,7 +110,7 @@ impl Reader {
         query: impl IntoQuery<'r>,
         up_to: u64,
     ) -> Result<Total, SearchError> {
-        let (ask, lent) = self.desk.ask(query, &self.limits)?;
+        let (ask, lent) = self.desk.ask(query, None, &self.limits)?;
         answer::total(ask, lent, up_to)
     }
 
@@ -141,7 +141,7 @@ impl Reader {
         facets: &[Facet],
     ) -> Result<Vec<Aggregate>, SearchError> {
         let filters = self.desk.parse_filters(facets)?;
-        let (ask, lent) = self.desk.ask(query, &self.limits)?;
+        let (ask, lent) = self.desk.ask(query, None, &self.limits)?;
         facets::aggregate(ask, lent, facets, &filters)
     }
 
@@ -152,7 +152,7 @@ impl Reader {
         query: impl IntoQuery<'r>,
         search: &Search,
     ) -> Result<QueryPlan, SearchError> {
-        let (ask, lent) = self.desk.ask(query, &self.limits)?;
+        let (ask, lent) = self.desk.ask(query, search.after.as_ref(), &self.limits)?;
         explain::plan(ask, lent, search).map(QueryPlan)
     }
 
@@ -167,7 +167,7 @@ impl Reader {
         search: &Search,
         key: &str,
     ) -> Result<Option<Explanation>, SearchError> {
-        let (ask, lent) = self.desk.ask(query, &self.limits)?;
+        let (ask, lent) = self.desk.ask(query, search.after.as_ref(), &self.limits)?;
         Ok(explain::explain(ask, lent, search, key)?.map(Explanation))
     }
 
@@ -197,7 +197,7 @@ impl Reader {
 
     /// Makes a query from any of its forms, for callers who ask several questions with one query.
     pub fn parse<'q>(&mut self, query: impl IntoQuery<'q>) -> Result<Query, SearchError> {
-        let given = self.desk.parse(query)?;
+        let given = self.desk.parse(query, None)?;
         Ok(given.unwrap_or(&self.desk.query).clone())
     }
 }

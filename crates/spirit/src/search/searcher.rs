@@ -87,7 +87,7 @@ impl Searcher {
         search: Search,
     ) -> Result<Hits<'static>, SearchError> {
         let mut desk = self.desk()?;
-        desk.parse_own(query)?;
+        desk.parse_own(query, search.after.as_ref())?;
         self.search_made(desk, &search)
     }
 
@@ -101,7 +101,7 @@ impl Searcher {
     /// Counts the matches, exactly.
     pub fn count<'q>(&self, query: impl IntoQuery<'q>) -> Result<u64, SearchError> {
         let mut desk = self.desk()?;
-        let (ask, lent) = desk.ask(query, &self.limits)?;
+        let (ask, lent) = desk.ask(query, None, &self.limits)?;
         answer::count(ask, lent, None)
     }
 
@@ -112,7 +112,7 @@ impl Searcher {
         up_to: u64,
     ) -> Result<Total, SearchError> {
         let mut desk = self.desk()?;
-        let (ask, lent) = desk.ask(query, &self.limits)?;
+        let (ask, lent) = desk.ask(query, None, &self.limits)?;
         answer::total(ask, lent, up_to)
     }
 
@@ -125,7 +125,7 @@ impl Searcher {
     ) -> Result<Vec<Aggregate>, SearchError> {
         let mut desk = self.desk()?;
         let filters = desk.parse_filters(facets)?;
-        let (ask, lent) = desk.ask(query, &self.limits)?;
+        let (ask, lent) = desk.ask(query, None, &self.limits)?;
         facets::aggregate(ask, lent, facets, &filters)
     }
 
@@ -136,7 +136,7 @@ impl Searcher {
         search: &Search,
     ) -> Result<QueryPlan, SearchError> {
         let mut desk = self.desk()?;
-        let (ask, lent) = desk.ask(query, &self.limits)?;
+        let (ask, lent) = desk.ask(query, search.after.as_ref(), &self.limits)?;
         explain::plan(ask, lent, search).map(QueryPlan)
     }
 
@@ -149,7 +149,7 @@ impl Searcher {
         key: &str,
     ) -> Result<Option<Explanation>, SearchError> {
         let mut desk = self.desk()?;
-        let (ask, lent) = desk.ask(query, &self.limits)?;
+        let (ask, lent) = desk.ask(query, search.after.as_ref(), &self.limits)?;
         Ok(explain::explain(ask, lent, search, key)?.map(Explanation))
     }
 
@@ -195,7 +195,7 @@ impl Searcher {
     /// Makes a query from any of its forms, for callers who ask several questions with one query.
     pub fn parse<'q>(&self, query: impl IntoQuery<'q>) -> Result<Query, SearchError> {
         let mut desk = self.desk()?;
-        let given = desk.parse(query)?;
+        let given = desk.parse(query, None)?;
         Ok(given.unwrap_or(&desk.query).clone())
     }
 

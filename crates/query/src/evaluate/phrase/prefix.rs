@@ -46,7 +46,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
         let spare = 2 * self.scratch.clauses_max;
         let Scratch { patterns, phrase, words, occurrences, .. } = &mut *self.scratch;
-        let (candidates, bits, fuzzy) = patterns.of_phrase(place, pattern);
+        let (candidates, bits, fuzzy) = patterns.of_phrase(place, found.leaf);
         let Some(expansion) = Expansion::new(query, pattern, fuzzy, &mut self.meter) else {
             return;
         };
@@ -59,7 +59,8 @@ impl<C: Limit> Evaluation<'_, C> {
 
     /// Finds the documents in which a phrase prefix may occur. Returns false if there are none.
     fn find_candidates(&mut self, place: &Place<'_>, node: NodeId, pattern: u32) -> bool {
-        self.scratch.patterns.of_phrase(place, pattern).0.fill(0);
+        let leaf = self.query.patterns[pattern as usize].leaf;
+        self.scratch.patterns.of_phrase(place, leaf).0.fill(0);
         let mut any = false;
         let mut rank = self.earliest_of_all(place, node, place.base);
         let mut window = Window::first(place.base, rank);
@@ -70,7 +71,7 @@ impl<C: Limit> Evaluation<'_, C> {
             if !is_empty(bits) {
                 any = true;
                 let from = (window.start - place.base) as usize / 64;
-                let (candidates, ..) = self.scratch.patterns.of_phrase(place, pattern);
+                let (candidates, ..) = self.scratch.patterns.of_phrase(place, leaf);
                 let to = candidates.iter_mut().skip(from);
                 to.zip(bits).for_each(|(to, bits)| *to = *bits);
             }
