@@ -31,6 +31,7 @@ mod plan;
 mod prefix_filter;
 mod problem;
 mod query;
+mod query_pattern;
 mod query_plan;
 mod range;
 mod rank;

@@ -9,17 +9,14 @@ use std::sync::Arc;
 use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 
 use crate::automaton::Automaton;
-use crate::fuzzy::FuzzyMatcher;
 use crate::interval::{Interval, QueryRange};
-use crate::pattern::{Matcher, PatternKind};
+use crate::pattern::PatternKind;
 use crate::problem::Problem;
 
 /// Clauses of one query at most, unless set otherwise.
 pub const CLAUSES_MAX: usize = 1024;
 /// Levels of nesting of one query, at most.
 pub const DEPTH_MAX: usize = 32;
-/// Prefixes, wildcards, fuzzy words, regular expressions and ranges of words of one query, at most.
-pub(crate) const PATTERNS_MAX: usize = 32;
 /// Bytes of all terms of one query at most, for each clause.
 const TERM_BYTES_PER_CLAUSE: usize = 16;
 
@@ -137,8 +134,8 @@ pub(crate) struct QueryPattern {
     pub(crate) more: u32,
     /// The number of its leaf among those with patterns.
     pub(crate) leaf: u32,
-    start: u32,
-    len: u32,
+    pub(crate) start: u32,
+    pub(crate) len: u32,
 }
 
 /// A parsed query.
@@ -148,15 +145,15 @@ pub struct Query {
     pub(crate) terms: Vec<QueryTerm>,
     pub(crate) patterns: Vec<QueryPattern>,
     /// The number of leaves with patterns.
-    pattern_leaves: u32,
+    pub(crate) pattern_leaves: u32,
     /// The automata of regular expressions.
     pub(crate) automata: Vec<Arc<Automaton>>,
     pub(crate) ranges: Vec<QueryRange>,
     /// The intervals of all ranges.
     pub(crate) intervals: Vec<Interval>,
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     pub(crate) root: NodeId,
-    clauses_max: usize,
+    pub(crate) clauses_max: usize,
 }
 
 impl Clone for Query {
@@ -376,89 +373,6 @@ impl Query {
         Ok(Kind::Key(self.store(TermKey::default(), bytes)?))
     }
 
-    /// Returns a leaf for the terms of a field that a pattern matches.
-    pub(crate) fn pattern(
-        &mut self,
-        field: FieldId,
-        kind: PatternKind,
-        bytes: &[u8],
-    ) -> Result<Kind, TooLarge> {
-        self.pattern_of(field, kind, &[bytes])
-    }
-
-    /// Like [`pattern`](Self::pattern), with bytes in several parts.
-    pub(crate) fn pattern_of(
-        &mut self,
-        field: FieldId,
-        kind: PatternKind,
-        parts: &[&[u8]],
-    ) -> Result<Kind, TooLarge> {
-        let start = self.bytes.len() as u32;
-        for bytes in parts {
-            self.store_bytes(bytes)?;
-        }
-        let len = self.bytes.len() as u32 - start;
-        self.push_pattern(QueryPattern { field, kind, more: 0, leaf: 0, start, len })
-    }
-
-    /// Returns a leaf for the terms of another field that a pattern matches.
-    pub(crate) fn pattern_again(
-        &mut self,
-        field: FieldId,
-        pattern: u32,
-    ) -> Result<Kind, TooLarge> {
-        self.push_pattern(QueryPattern { field, more: 0, ..self.patterns[pattern as usize] })
-    }
-
-    fn push_pattern(&mut self, pattern: QueryPattern) -> Result<Kind, TooLarge> {
-        let leaf = self.pattern_leaves;
-        if leaf as usize == PATTERNS_MAX {
-            return Err(TooLarge::Patterns { max: PATTERNS_MAX });
-        }
-        if self.patterns.len() == self.clauses_max {
-            return Err(TooLarge::Clauses { max: self.clauses_max });
-        }
-        self.patterns.push(QueryPattern { leaf, ..pattern });
-        self.pattern_leaves += 1;
-        Ok(Kind::Pattern(self.patterns.len() as u32 - 1))
-    }
-
-    /// Lets the next pattern be one of the last leaf with patterns.
-    pub(crate) fn reopen_leaf(&mut self) {
-        self.pattern_leaves -= 1;
-    }
-
-    /// Moves the pattern of the leaf `other` to the leaf with the pattern `first`, which was
-    /// [reopened](Self::reopen_leaf) when there were `made` patterns. Returns false if there is no
-    /// such pattern.
-    pub(crate) fn join_patterns(&mut self, first: u32, other: NodeId, made: usize) -> bool {
-        let is_pattern = self.nodes[other as usize].kind == Kind::Pattern(made as u32);
-        let is_last = made + 1 == self.patterns.len() && other as usize + 1 == self.nodes.len();
-        let is_next = *self.patterns_of(first).end() as usize + 1 == made;
-        let joins = is_pattern && is_last && is_next;
-        if joins {
-            self.nodes.pop();
-            self.patterns[first as usize].more += 1;
-        }
-        joins
-    }
-
-    /// Closes a leaf that was [reopened](Self::reopen_leaf) when there were `made` patterns. The
-    /// patterns since are other leaves'.
-    pub(crate) fn close_leaf(&mut self, made: usize) -> Result<(), TooLarge> {
-        self.patterns[made..].iter_mut().for_each(|pattern| pattern.leaf += 1);
-        self.pattern_leaves += 1;
-        if self.pattern_leaves as usize > PATTERNS_MAX {
-            return Err(TooLarge::Patterns { max: PATTERNS_MAX });
-        }
-        Ok(())
-    }
-
-    /// Returns the patterns of the leaf with this first one.
-    pub(crate) fn patterns_of(&self, first: u32) -> std::ops::RangeInclusive<u32> {
-        first..=first + self.patterns[first as usize].more
-    }
-
     fn store(&mut self, key: TermKey, bytes: &[u8]) -> Result<u32, TooLarge> {
         if self.terms.len() >= self.clauses_max {
             return Err(TooLarge::Clauses { max: self.clauses_max });
@@ -468,7 +382,7 @@ impl Query {
         Ok(self.terms.len() as u32 - 1)
     }
 
-    fn store_bytes(&mut self, bytes: &[u8]) -> Result<(u32, u32), TooLarge> {
+    pub(crate) fn store_bytes(&mut self, bytes: &[u8]) -> Result<(u32, u32), TooLarge> {
         if self.bytes.len() + bytes.len() > self.bytes.capacity() {
             return Err(TooLarge::Bytes { max: self.bytes.capacity() });
         }
@@ -521,21 +435,6 @@ impl Query {
 
     pub(crate) fn bytes_of(&self, term: &QueryTerm) -> &[u8] {
         &self.bytes[term.start as usize..(term.start + term.len) as usize]
-    }
-
-    /// Returns the bytes of a pattern.
-    pub(crate) fn pattern_bytes(&self, pattern: &QueryPattern) -> &[u8] {
-        &self.bytes[pattern.start as usize..(pattern.start + pattern.len) as usize]
-    }
-
-    /// Returns the matcher of a pattern; `None` if nothing can match. `fuzzy` is memory for a fuzzy
-    /// word.
-    pub(crate) fn matcher<'q>(
-        &'q self,
-        pattern: &QueryPattern,
-        fuzzy: &'q mut FuzzyMatcher,
-    ) -> Option<Matcher<'q>> {
-        Matcher::new(pattern.kind, self.pattern_bytes(pattern), &self.automata, fuzzy)
     }
 
     /// True if the query looks for documents by their keys.

@@ -13,6 +13,7 @@ use spirit::lab::Parameters;
 use spirit::lab::Postings;
 use spirit::lab::Worth;
 use spirit::query::Word;
+use spirit::search::Direction;
 use spirit::{
     Analyzer, Batch, Builder, Clause, Document, FieldKind, Index, Query, Search, WriteError,
 };
@@ -224,15 +225,50 @@ fn a_score_says_which_field_it_is_of() {
         let mut explain =
             |query: &str| reader.explain(query, &search, "0").unwrap().unwrap().tree().clone();
         for (query, length, documents, average) in
-            [("sea", 3, 2, 2.0), ("title:sea", 2, 3, 3.0), ("title:\"the sea\"", 2, 3, 3.0)]
+            [("text:sea", 3, 2, 2.0), ("title:sea", 2, 3, 3.0), ("title:\"the sea\"", 2, 3, 3.0)]
         {
             let found = explain(query);
             let Worth::Frequency(parts) = &found.worth else { panic!("{found}") };
             let said = (parts.length, parts.documents, parts.average);
             assert_eq!(said, (length, documents, average), "{query} in state {state}");
         }
+        // Without a field's name, the best of all texts.
+        let (best, title) = (explain("sea"), explain("title:sea"));
+        assert_eq!(
+            (best.worth, best.value, best.clauses.len()),
+            (Worth::Best(0.0), title.value, 3)
+        );
         let level = explain("level:info");
         assert_eq!((level.worth, level.value), (Worth::Constant, 1.0));
+    }
+}
+
+/// A field of text that comes between two pages is not looked into: the second page is of the same query.
+#[test]
+fn pages_keep_the_fields_of_the_first() {
+    let options = Index::builder().dram_bytes(64 << 20);
+    let index = options.analyzer(Analyzer::Simple).open().unwrap();
+    for n in 0..30 {
+        index.add(Document::new().text("sea").field("n", n)).unwrap();
+    }
+    let orders = [Search::best(10), Search::by_field(10, "n", Direction::Descending)];
+    for (number, order) in orders.into_iter().enumerate() {
+        let searcher = index.searcher();
+        let first = searcher.search("sea*^2 sea", order.clone()).unwrap();
+        let title = format!("title{number}");
+        index.add(Document::new().text("sea").field(&title, "the sea").field("n", 3)).unwrap();
+        let mut keys = first.keys().unwrap();
+        let mut cursor = first.cursor().unwrap();
+        while let Some(after) = cursor {
+            let after = after.to_string().parse().unwrap();
+            let hits = searcher.search("sea*^2 sea", order.clone().after(after)).unwrap();
+            keys.extend(hits.keys().unwrap());
+            cursor = hits.cursor().unwrap();
+        }
+        keys.sort_unstable();
+        keys.dedup();
+        assert_eq!(keys.len(), 30 + number, "by {order:?}");
+        assert_eq!(searcher.count(&format!("{title}:sea")), Ok(1));
     }
 }
 

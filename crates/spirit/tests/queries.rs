@@ -508,13 +508,17 @@ fn expressions_find_what_the_naive_scan_does() {
                 _ => ["grey", "heron"].into_iter().any(|stem| whole.is_match(stem)),
             };
             let expected = (0..600).filter(is_match).count();
-            let query = typed.to_string();
+            let query = format!("{typed:#}");
             assert_eq!(reader.count(&query), Ok(expected as u64), "{query}");
             let query = Query::in_schema(&typed, &index.schema()).unwrap();
             assert_eq!(reader.count(&query), Ok(expected as u64), "{typed}");
-            let best = reader.search(&format!("({typed})^2"), Search::best(1000)).unwrap();
+            let best = reader.search(&format!("({typed:#})^2"), Search::best(1000)).unwrap();
             assert_eq!(best.len(), expected, "the best of {typed}");
             assert!(best.iter().all(|hit| hit.score() == Some(2.0)), "scores of {typed}");
+        }
+        // Without a field's name, in all fields of text.
+        for (expression, expected) in [("/h5?eron/", 600), ("/h1?2eron/", 2), ("/grey/", 600)] {
+            assert_eq!(reader.count(expression), Ok(expected), "{expression}");
         }
         reader.limits(Limits { expansions: 99, ..Limits::default() });
         assert_eq!(reader.count("/h\\d\\deron/"), Ok(90));

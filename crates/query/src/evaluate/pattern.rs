@@ -24,7 +24,8 @@ use crate::leaf::END;
 use crate::limits::Meter;
 use crate::packed;
 use crate::pattern::Matcher;
-use crate::query::{Kind, NodeId, PATTERNS_MAX, Query};
+use crate::query::{Kind, NodeId, Query};
+use crate::query_pattern::PATTERNS_MAX;
 use crate::tuning::{PREFIXES_A_STEP, TERMS_PASSED_MAX};
 use crate::verdict::Verdict;
 

@@ -2,7 +2,7 @@
 //! count most.
 //!
 //! Such a word, phrase, pattern or expression is read once for each field of text, with the field's
-//! own analyzer. The clauses become one, whose score is the best of theirs. Patterns of equal score
+//! own analyzer. The clauses become one, with the best of their scores. Patterns of equal score
 //! need no such clause: they become one leaf, which takes one bitmap for all fields.
 //!
 //! What the text's analyzer makes of the words decides for all fields whether they take part: a stop

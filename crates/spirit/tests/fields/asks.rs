@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use spirit::lab::StoredValue;
-use spirit::query::Problem;
+use spirit::query::{Problem, Word};
 use spirit::schema::Schema;
 use spirit::search::Direction;
 use spirit::{Clause, Index, Operator, Query, Search};
@@ -84,6 +84,7 @@ pub(crate) fn ask() -> impl Strategy<Value = Ask> {
 pub(crate) fn check(index: &Index, oracle: &Oracle, Ask { clause, sort }: &Ask) {
     let schema = index.schema();
     let Some(query) = query(index, &schema, clause) else { return };
+    check_each_field(index, &schema);
     let mut reader = index.reader().unwrap();
     let expected = oracle.search(clause);
     assert_eq!(reader.count(&query).unwrap(), expected.len() as u64, "count of {clause}");
@@ -99,12 +100,52 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, Ask { clause, sort }: &Ask) 
     }
 }
 
+/// Words without a field's name find what the best of all fields of text finds, with its scores.
+fn check_each_field(index: &Index, schema: &Schema) {
+    let texts = || schema.fields().iter().filter(|field| field.kind.is_text());
+    let best = |of: &dyn Fn(String) -> Clause| {
+        Clause::best(texts().map(|field| of(field.name.clone())), 0.0)
+    };
+    let word = |text: &str| {
+        let text = text.to_owned();
+        move |field| Word { field, text: text.clone() }
+    };
+    let asks = [
+        ("w1", best(&|field| Clause::words_in(&field, "w1"))),
+        ("w*", best(&|field| Clause::Prefix(word("w")(field)))),
+        ("/w[12]/", best(&|field| Clause::Regex(word("w[12]")(field)))),
+        (
+            "w1 -w2",
+            best(&|field| Clause::words_in(&field, "w1"))
+                .and_not(best(&|field| Clause::words_in(&field, "w2"))),
+        ),
+        ("\"w1 w2\"", best(&|field| Clause::words_in(&field, "w1 w2"))),
+    ];
+    let mut reader = index.reader().unwrap();
+    for (text, clause) in
+        asks.iter().filter(|(text, _)| !text.starts_with('"') || index.settings().positions)
+    {
+        let mut found = |search: Search, is_text: bool| {
+            let hits = match is_text {
+                true => reader.search(*text, search),
+                false => reader.search(clause, search),
+            };
+            let hits = hits.unwrap();
+            let scores: Vec<Option<f32>> = hits.iter().map(|hit| hit.score()).collect();
+            (hits.keys().unwrap(), scores)
+        };
+        for search in [Search::newest(HITS), Search::best(HITS)] {
+            assert_eq!(found(search.clone(), true), found(search, false), "{text}");
+        }
+    }
+}
+
 const HITS: usize = 2000;
 
 /// What is written down is parsed into a query that finds as much as the one that is built; neither is if a field is missing, is
 /// of words that are cut, or holds other values.
 fn query(index: &Index, schema: &Schema, clause: &Clause) -> Option<Query> {
-    let text = clause.to_string();
+    let text = format!("{clause:#}");
     let cut = schema.by_name("channel").is_none_or(|field| field.kind.is_text());
     if cut && text.contains("channel:") {
         return None;

@@ -15,7 +15,8 @@ use crate::naive::{terms, values};
 type Had<T> = Vec<Vec<T>>;
 
 /// What is asked, and of which words the documents must have one.
-const QUERIES: [(&str, &[&str]); 3] = [("*", &[]), ("w0", &["w0"]), ("w1 w2", &["w1", "w2"])];
+const QUERIES: [(&str, &[&str]); 3] =
+    [("*", &[]), ("text:w0", &["w0"]), ("text:(w1 w2)", &["w1", "w2"])];
 
 /// The values of a field of numbers, each as `of` its kind and bits.
 fn each_number<T>(

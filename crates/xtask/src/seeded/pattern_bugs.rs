@@ -11,6 +11,30 @@ const PREFIXES: Tests = tests("-p spirit --test queries", "phrase_prefixes_take_
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
+        name: "first-field-only",
+        what: "a pattern without a field's name is looked for in the text, and in no other field",
+        file: "crates/query/src/evaluate/pattern.rs",
+        old: "self.query.patterns_of(first).for_each(|pattern| self.expand_one(place, pattern));",
+        new: "self.expand_one(place, first);",
+        found_by: tests("-p spirit --test queries", "expressions_find_what"),
+    },
+    Bug {
+        name: "pages-of-new-fields",
+        what: "a later page looks for words in fields that the first one did not know",
+        file: "crates/spirit/src/search/desk.rs",
+        old: "self.parser.within_fields(after.and_then(|cursor| cursor.fields));",
+        new: "self.parser.within_fields(after.and(None));",
+        found_by: tests("-p spirit --test fielded", "pages_keep_the_fields"),
+    },
+    Bug {
+        name: "errors-of-each-field",
+        what: "a lenient parser names an error once for each field of text",
+        file: "crates/query/src/parse/grammar.rs",
+        old: "if warnings.len() < WARNINGS_MAX && !self.is_repeating {",
+        new: "if warnings.len() < WARNINGS_MAX {",
+        found_by: of_query("each_field"),
+    },
+    Bug {
         name: "fresh-last-term",
         what: "readers go through the terms of a fresh segment but for its newest",
         file: "crates/index/src/fresh.rs",

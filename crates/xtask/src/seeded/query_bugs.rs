@@ -388,8 +388,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "warnings-unbounded",
         what: "a lenient parser says of each sign that it is in the wrong place",
         file: "crates/query/src/parse/grammar.rs",
-        old: "if warnings.len() < WARNINGS_MAX {",
-        new: "if warnings.len() < usize::MAX {",
+        old: "if warnings.len() < WARNINGS_MAX &&",
+        new: "if warnings.len() < usize::MAX &&",
         found_by: of_query("parse"),
     },
     Bug {

@@ -8,7 +8,8 @@ use spirit_text::Analyzer;
 
 use super::super::{Operator, Parser};
 use super::shown;
-use crate::query::{PATTERNS_MAX, Query};
+use crate::query::{Query, QueryPattern};
+use crate::query_pattern::PATTERNS_MAX;
 
 const TEXTS: [&str; 4] = ["text", "title", "stems", "codes"];
 
@@ -29,7 +30,7 @@ fn parser(schema: Schema) -> Parser {
 /// Writes a query out in full, with the fields of its terms and patterns.
 fn meaning(query: &Query) -> String {
     let terms = query.terms.iter().map(|term| (term.field(), query.bytes_of(term)));
-    let pattern = |p: &crate::query::QueryPattern| (p.field, p.kind, query.pattern_bytes(p));
+    let pattern = |p: &QueryPattern| (p.field, p.kind, query.pattern_bytes(p));
     let patterns = query.patterns.iter().map(pattern);
     let fields = (terms.collect::<Vec<_>>(), patterns.collect::<Vec<_>>());
     format!("{} {fields:?}", shown(query))
@@ -87,7 +88,8 @@ fn only_a_written_group_has_a_factor() {
 
 #[test]
 fn what_names_a_field_is_looked_for_there_only() {
-    for text in ["text:sea", "title:(sea -sky)", "text:\"a b\"", "text:her*", "key:1", "*", "by:x"] {
+    for text in ["text:sea", "title:(sea -sky)", "text:\"a b\"", "text:her*", "key:1", "*", "by:x"]
+    {
         let query = strict(text).unwrap();
         assert!(!shown(&query).contains("best"), "{text}: {}", shown(&query));
         assert!(query.patterns.iter().all(|pattern| pattern.more == 0), "{text}");
@@ -121,11 +123,7 @@ fn a_pattern_is_one_leaf_for_all_fields() {
 #[test]
 fn a_pattern_that_is_cut_in_some_fields_is_several_clauses() {
     let query = strict("ord-9*").unwrap();
-    assert_eq!(
-        shown(&query),
-        "best(\"ord 1:9…\" \"ord 1:9…\" \"ord 1:9…\" ord-9…)~0",
-        "{query:?}"
-    );
+    assert_eq!(shown(&query), "best(\"ord 1:9…\" \"ord 1:9…\" \"ord 1:9…\" ord-9…)~0", "{query:?}");
     let leaves: Vec<u32> = query.patterns.iter().map(|pattern| pattern.leaf).collect();
     assert_eq!(leaves, [0, 1, 2, 3]);
 }
