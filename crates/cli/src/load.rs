@@ -315,25 +315,20 @@ impl<'a> Loader<'a> {
         self.totals.documents += count as u64;
     }
 
-    /// Takes members out of documents if their names can be no fields', or if there is no room for more
-    /// fields. A strict schema refuses them instead. False if that was not what was wrong.
+    /// Takes members out of documents if their names can be no fields'. A strict schema refuses them
+    /// instead. False if that was not what was wrong.
     fn passes_over(&mut self, path: &Path, index: usize, error: &WriteError) -> bool {
         let WriteError::Field(error) = error else { return false };
-        let schema = self.index.schema();
-        if !schema.is_dynamic() {
+        if !self.index.schema().is_dynamic() {
             return false;
         }
-        let (FieldError::Name { field }
-        | FieldError::Reserved { field }
-        | FieldError::TooManyFields { field }) = error
-        else {
+        let (FieldError::Name { field } | FieldError::Reserved { field }) = error else {
             return false;
         };
-        let has_no_room = matches!(error, FieldError::TooManyFields { .. }) && schema.is_full();
         // An error shows a part of a long name.
         let is_it = |name: &str| match field.len() >= NAME_SHOWN {
             true => name.starts_with(field),
-            false => name == field || has_no_room && schema.by_name(name).is_none(),
+            false => name == field,
         };
         let refusals = &mut self.refusals;
         self.chunk.pass_over(index, |name, line| {

@@ -9,6 +9,7 @@ pub(crate) mod geometry;
 pub(crate) mod ids;
 pub(crate) mod layout;
 pub(crate) mod line_table;
+pub(crate) mod per_field;
 pub(crate) mod posting;
 pub(crate) mod roots;
 pub(crate) mod section;

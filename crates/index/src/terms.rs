@@ -8,5 +8,5 @@ pub(crate) mod term_order;
 pub(crate) mod term_sorter;
 
 pub use entries::{Entries, Entry, EntryList};
-pub use term_order::{PREFIX_BYTES, order_bytes, prefix};
+pub use term_order::{Beginning, PREFIX_BYTES, order_bytes, prefix};
 pub use term_sorter::TermSorter;

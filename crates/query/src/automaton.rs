@@ -90,8 +90,8 @@ impl Automaton {
 
     /// Returns the number of bytes of `begins` with which no match begins, if known. `begins` has a
     /// term's first `N` bytes, padded with zeros.
-    pub(crate) fn rules_out<const N: usize>(&self, begins: &[u8; N]) -> Option<usize> {
-        let len = N - begins.iter().rev().take_while(|byte| **byte == 0).count();
+    pub(crate) fn rules_out(&self, begins: &[u8]) -> Option<usize> {
+        let len = begins.len() - begins.iter().rev().take_while(|byte| **byte == 0).count();
         self.walk(&begins[..len]).err()
     }
 

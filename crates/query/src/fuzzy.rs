@@ -159,24 +159,24 @@ impl FuzzyMatcher {
 
     /// Returns the number of bytes of `begins` with which no match begins, if known. `begins` has a
     /// term's first `N` bytes, padded with zeros.
-    pub(crate) fn rules_out<const N: usize>(&mut self, begins: &[u8; N]) -> Option<usize> {
-        let len = N - begins.iter().rev().take_while(|byte| **byte == 0).count();
+    pub(crate) fn rules_out(&mut self, begins: &[u8]) -> Option<usize> {
+        let len = begins.len() - begins.iter().rev().take_while(|byte| **byte == 0).count();
         let valid = begins[..len].utf8_chunks().next().map_or("", |chunk| chunk.valid());
         if let Some(end) = self.go_on(valid) {
             return Some(end);
         }
-        if len == N || valid.len() < len {
+        if len == begins.len() || valid.len() < len {
             return None;
         }
         // A zero is padding or the term's own byte. The term must be too far for each number of own
         // zeros.
-        for _ in len..N {
+        for _ in len..begins.len() {
             if self.distance() <= self.fuzzy.distance {
                 return None;
             }
             self.push('\0');
             if self.is_too_far() {
-                return Some(N);
+                return Some(begins.len());
             }
         }
         None

@@ -121,9 +121,9 @@ impl<'p> Matcher<'p> {
 
 impl Matcher<'_> {
     /// Returns the length of a prefix of `begins` with which no match begins, if there is one.
-    /// `begins` has the first bytes of a term, padded with zeros. All `N` bytes: no term with these
+    /// `begins` has the first bytes of a term, padded with zeros. All of its bytes: no term with these
     /// first bytes matches, padded or not.
-    pub(crate) fn rules_out<const N: usize>(&mut self, begins: &[u8; N]) -> Option<usize> {
+    pub(crate) fn rules_out(&mut self, begins: &[u8]) -> Option<usize> {
         match self {
             Matcher::Fuzzy(fuzzy) => fuzzy.rules_out(begins),
             Matcher::Regex(automaton) => automaton.rules_out(begins),

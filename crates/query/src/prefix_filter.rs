@@ -5,6 +5,7 @@
 
 use std::collections::BTreeSet;
 
+use spirit_index::ground::FieldId;
 use spirit_index::terms::PREFIX_BYTES;
 use spirit_kernel::Spelling;
 
@@ -26,6 +27,9 @@ pub(crate) struct PrefixFilter {
     free: u64,
     misses: u32,
 }
+
+/// The place of a prefix's second byte.
+const CODE_BYTE: u64 = 0xFF << (8 * (PREFIX_BYTES - 1));
 
 /// A byte for each place.
 pub(crate) type Places = [u8; PREFIX_BYTES];
@@ -89,7 +93,20 @@ impl PrefixFilter {
         filter
     }
 
-    /// Returns the filter for [prefixes](spirit_index::terms::prefix) of any field.
+    /// Returns the filter for [prefixes](spirit_index::terms::prefix) of a field, of any that has as
+    /// many bytes of code.
+    pub(crate) fn of_field(mut self, field: FieldId) -> PrefixFilter {
+        let (_, code) = field.code();
+        // A second byte of code moves the others on. It may be any here.
+        if code > 1 {
+            self.choices.iter_mut().for_each(|choice| *choice >>= u8::BITS);
+            self.free = self.free >> u8::BITS | CODE_BYTE;
+        }
+        self
+    }
+
+    /// Returns the filter for [prefixes](spirit_index::terms::prefix) of any field whose code is one
+    /// byte.
     pub(crate) fn spelling(&self) -> Spelling<'_> {
         let choices = &self.choices[..self.count];
         Spelling { mask: 0, begin: 0, choices, free: self.free, misses: self.misses }
@@ -106,14 +123,20 @@ pub(crate) mod tests {
     use super::*;
     use crate::fuzzy::{Fuzzy, FuzzyMatcher};
     use proptest::prelude::*;
-    use spirit_index::ground::FieldId;
     use spirit_index::terms::prefix;
     use spirit_kernel::{Level, spelt};
     use std::sync::atomic::AtomicU64;
 
     pub(crate) fn admits(filter: &PrefixFilter, term: &str) -> bool {
-        let beginning = AtomicU64::new(prefix(FieldId(9), term.as_bytes()));
-        spelt(Level::Portable, &[beginning], filter.spelling()) == 1
+        let admits_in = |field| {
+            let beginning = AtomicU64::new(prefix(field, term.as_bytes()));
+            let filter = filter.of_field(field);
+            spelt(Level::Portable, &[beginning], filter.spelling()) == 1
+        };
+        let narrow = admits_in(FieldId(9));
+        // Where less of a term is known, it may be admitted for that.
+        assert!(!narrow || [240, 500, FieldId::MAX.0].map(FieldId).into_iter().all(admits_in));
+        narrow
     }
 
     #[test]

@@ -87,6 +87,14 @@ pub(crate) fn shown(value: Value<'_>) -> String {
             }
             format!("\"{}\"", shown.escape_debug())
         }
+        value => whole(value),
+    }
+}
+
+/// Formats a value as text.
+pub(crate) fn whole(value: Value<'_>) -> String {
+    match value {
+        Value::Text(text) => text.to_owned(),
         Value::Integer(number) => number.to_string(),
         Value::Float(number) => format!("{number:?}"),
         Value::Time(time) => crate::format_time(time),

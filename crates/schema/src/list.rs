@@ -14,13 +14,9 @@ use spirit_text::Analyzer;
 use crate::NAME_BYTES_MAX;
 use crate::bytes::take_byte;
 use crate::kind::FieldKind;
-use crate::limits::FIELDS_MAX;
-use crate::schema::{Field, Schema, Widening};
+use crate::schema::{Field, MORE, Schema, Widening};
 
-/// The longest list, in bytes.
-pub(crate) const BYTES_MAX: usize = (FIELDS_MAX - 1) * (3 + NAME_BYTES_MAX);
 const _: () = assert!(NAME_BYTES_MAX <= u8::MAX as usize);
-const _: () = assert!(BYTES_MAX as u64 <= spirit_index::form::field_list::LIST_BYTES_MAX);
 
 /// A list of fields is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +52,10 @@ impl Schema {
         let mut rest = list;
         while !rest.is_empty() {
             let (name, kind, widening) = take_field(&mut rest).ok_or(MalformedList)?;
-            let id = schema.add(name, kind).map_err(|_| MalformedList)?;
+            let id = match name {
+                MORE if kind == FieldKind::Text(analyzer) => schema.add_more(),
+                name => schema.add(name, kind).map_err(|_| MalformedList)?,
+            };
             schema.set(id, kind, widening);
         }
         Ok(schema)

@@ -6,15 +6,18 @@ use spirit_index::ground::{FieldId, ValueKind};
 use spirit_text::Analyzer;
 
 use crate::encoded;
-use crate::error::{FieldError, shown};
+use crate::error::{FieldError, shown, whole};
 use crate::kind::FieldKind;
-use crate::limits::{FIELDS_MAX, TEXT_FIELDS_MAX};
+use crate::limits::{FIELDS_MAX, LIST_BYTES_MAX, TEXT_FIELDS_MAX, list_bytes};
 use crate::name;
 use crate::value::{FieldValue, Value};
 use crate::{KEYWORD_BYTES_MAX, VALUES_MAX};
 
 /// The field of a document's text.
 pub const TEXT: FieldId = FieldId::TEXT;
+/// The name of the field of what is beyond: values of fields for which a schema that documents add to
+/// has no room. It is text, `path: value` for each.
+pub const MORE: &str = "_more";
 
 /// A field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,14 +83,18 @@ pub struct Schema {
     by_name: HashMap<String, FieldId>,
     dynamic: bool,
     analyzer: Analyzer,
+    /// Bytes of its list.
+    list_bytes: usize,
 }
 
 impl Schema {
     /// Returns the schema of documents with only a text, which `analyzer` cuts into terms. If it is
     /// dynamic, documents may add fields.
     pub fn new(analyzer: Analyzer, dynamic: bool) -> Schema {
-        let mut schema = Schema { fields: Vec::new(), by_name: HashMap::new(), dynamic, analyzer };
+        let (fields, by_name) = (Vec::new(), HashMap::new());
+        let mut schema = Schema { fields, by_name, dynamic, analyzer, list_bytes: 0 };
         schema.push("text", FieldKind::Text(analyzer));
+        schema.list_bytes = 0;
         schema
     }
 
@@ -126,7 +133,7 @@ impl Schema {
         if let Some(known) = self.by_name(name) {
             return Err(FieldError::Known { field: field(), kind: known.kind });
         }
-        if self.is_full() {
+        if !self.has_room_for(name) {
             return Err(FieldError::TooManyFields { field: field() });
         }
         if kind.is_text() && self.has_all_texts() {
@@ -135,28 +142,45 @@ impl Schema {
         Ok(self.push(name, kind))
     }
 
-    /// True if there is no room for another field.
-    pub fn is_full(&self) -> bool {
-        self.fields.len() >= FIELDS_MAX
+    /// Adds [`MORE`], for which there is always room, unless it is there. Returns its number.
+    pub(crate) fn add_more(&mut self) -> FieldId {
+        let known = self.by_name.get(MORE).copied();
+        known.unwrap_or_else(|| self.push(MORE, FieldKind::Text(self.analyzer)))
+    }
+
+    /// True if there is room for another field, with this name.
+    pub fn has_room_for(&self, name: &str) -> bool {
+        let bytes = list_bytes(name) + list_bytes(MORE);
+        let fields = self.fields.len() - usize::from(self.by_name.contains_key(MORE));
+        fields < FIELDS_MAX && self.list_bytes + bytes <= LIST_BYTES_MAX
     }
 
     fn has_all_texts(&self) -> bool {
-        self.fields.iter().filter(|field| field.kind.is_text()).count() >= TEXT_FIELDS_MAX
+        let texts = self.fields.iter().filter(|field| field.kind.is_text() && field.name != MORE);
+        texts.count() >= TEXT_FIELDS_MAX
+    }
+
+    /// True if there is no room for the field of this value, which is unknown.
+    fn is_beyond(&self, name: &str, value: Value<'_>) -> bool {
+        let is_text = || value.natural_kind(self.analyzer).is_text();
+        !self.has_room_for(name) || is_text() && self.has_all_texts()
     }
 
     fn push(&mut self, name: &str, kind: FieldKind) -> FieldId {
-        let id = FieldId(self.fields.len() as u8);
+        let id = FieldId(self.fields.len() as u16);
+        self.list_bytes += list_bytes(name);
         self.by_name.insert(name.to_owned(), id);
         self.fields.push(Field { id, name: name.to_owned(), kind, widening: Widening::Never });
         id
     }
 
     /// Adds the unknown fields of these values, if the schema is dynamic. Each gets the kind of its
-    /// first value. Once there is no room for another text field, a text makes a keyword field. A field of integers that was added like this becomes one of floating-point
+    /// first value. If there is no room for another field, or for another one of text, it adds
+    /// [`MORE`] instead. A field of integers that was added like this becomes one of floating-point
     /// numbers if a value needs it. Returns true if the schema has changed.
     ///
     /// # Errors
-    /// If a name is not valid, or if there are too many fields.
+    /// If a name is not valid.
     pub fn grow<'a>(
         &mut self,
         values: impl IntoIterator<Item = (&'a str, Value<'a>)>,
@@ -173,10 +197,13 @@ impl Schema {
                     has_grown = true;
                     continue;
                 }
+                Err(error) if is_unknown(&error) && self.is_beyond(name, value) => {
+                    has_grown |= self.by_name(MORE).is_none();
+                    self.add_more();
+                    continue;
+                }
                 Err(error) if is_unknown(&error) => {
-                    let kind = value.natural_kind(self.analyzer);
-                    let is_beyond = kind.is_text() && self.has_all_texts();
-                    self.add(name, if is_beyond { FieldKind::Keyword } else { kind })?
+                    self.add(name, value.natural_kind(self.analyzer))?
                 }
                 _ => continue,
             };
@@ -190,7 +217,7 @@ impl Schema {
     pub fn grows_by<'a>(&self, values: impl IntoIterator<Item = (&'a str, Value<'a>)>) -> bool {
         let grows_by = |(name, value)| match self.field(name, value) {
             Ok(field) => field.widens_for(value),
-            Err(error) => is_unknown(&error),
+            Err(error) => is_unknown(&error) && self.more_for(name, value).is_none(),
         };
         self.dynamic && values.into_iter().any(grows_by)
     }
@@ -233,14 +260,26 @@ impl Schema {
     ) -> Result<(), FieldError> {
         let mut count = 0;
         for (name, value) in values {
-            let field = self.field(name, value)?;
-            encoded::put(field.id, fitted(field, value)?, out);
+            match self.field(name, value) {
+                Ok(field) => encoded::put(field.id, fitted(field, value)?, out),
+                Err(error) => {
+                    let more = self.more_for(name, value).filter(|_| is_unknown(&error));
+                    let text = format!("{name}: {}", whole(value));
+                    encoded::put(more.ok_or(error)?, FieldValue::Text(&text), out);
+                }
+            }
             count += 1;
         }
         if count > VALUES_MAX {
             return Err(FieldError::TooManyValues { values: count });
         }
         Ok(())
+    }
+
+    /// Returns [`MORE`], if it has the values of this field, which is unknown.
+    fn more_for(&self, name: &str, value: Value<'_>) -> Option<FieldId> {
+        let more = self.by_name.get(MORE).filter(|_| self.dynamic && self.is_beyond(name, value));
+        more.copied()
     }
 
     /// Returns the field of `value`. The text cannot be given as a field.
@@ -282,6 +321,8 @@ fn fitted<'a>(field: &Field, value: Value<'a>) -> Result<FieldValue<'a>, FieldEr
         Some(FieldValue::Keyword(text)) if text.len() > KEYWORD_BYTES_MAX => {
             Err(FieldError::KeywordTooLong { field: name(), bytes: text.len() })
         }
+        // Whether it came before the field was widened or after must not show: no integer is -0.
+        Some(FieldValue::Float(0.0)) if field.is_widened() => Ok(FieldValue::Float(0.0)),
         Some(fitted) => Ok(fitted),
         None => Err(FieldError::Misfit { field: name(), kind: field.kind, value: shown(value) }),
     }
@@ -377,6 +418,11 @@ mod tests {
             assert_eq!(after.current(FieldValue::Integer(20)), FieldValue::Float(20.0));
             assert!(after.may_hold(ValueKind::Integer) && after.may_hold(ValueKind::Float));
             assert!(schema.admits(&integer), "values from before stay");
+            let mut zero = Vec::new();
+            schema.encode([("n", (-0.0).into())], &mut zero).unwrap();
+            let value = encoded::values(&zero).next().map(|(_, value)| value);
+            let Some(FieldValue::Float(zero)) = value else { panic!("{value:?}") };
+            assert!(zero.is_sign_positive());
             let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
             assert_eq!(read.fields(), schema.fields());
         }
@@ -392,17 +438,82 @@ mod tests {
         schema.encode(both, &mut Vec::new()).unwrap();
     }
 
+    /// Returns the values of [`MORE`].
+    fn more(schema: &Schema, encoded: &[u8]) -> Vec<String> {
+        let more = schema.by_name(MORE).map(|field| field.id);
+        let of_more = encoded::values(encoded).filter(|(id, _)| Some(*id) == more);
+        let text = |value| match value {
+            FieldValue::Text(text) => text.to_owned(),
+            other => panic!("{other:?}"),
+        };
+        of_more.map(|(_, value)| text(value)).collect()
+    }
+
     #[test]
-    fn texts_beyond_the_last_text_field_are_keywords() {
+    fn texts_beyond_the_last_text_field_are_in_the_field_of_more() {
         let mut schema = Schema::new(Analyzer::Simple, true);
-        let names: Vec<String> = (1..TEXT_FIELDS_MAX + 4).map(|n| format!("t{n}")).collect();
+        let names: Vec<String> = (1..TEXT_FIELDS_MAX + 2).map(|n| format!("t{n}")).collect();
         let values = || names.iter().map(|name| (name.as_str(), Value::from("red fox")));
+        assert!(schema.grows_by(values()));
         assert_eq!(schema.grow(values()), Ok(true));
+        assert!(!schema.grows_by(values()));
         let texts = schema.fields().iter().filter(|field| field.kind.is_text());
-        assert_eq!(texts.count(), TEXT_FIELDS_MAX);
-        assert_eq!(schema.by_name(&names[TEXT_FIELDS_MAX - 1]).unwrap().kind, FieldKind::Keyword);
-        assert_eq!(schema.fields().len(), names.len() + 1);
-        schema.encode(values(), &mut Vec::new()).unwrap();
+        assert_eq!(texts.count(), TEXT_FIELDS_MAX + 1);
+        let mut out = Vec::new();
+        schema.encode(values(), &mut out).unwrap();
+        assert_eq!(more(&schema, &out), ["t128: red fox", "t129: red fox"]);
+        assert!(schema.admits(&out));
+        // Other fields have room.
+        assert_eq!(schema.grow([("n", 1.into()), ("u", "red".into())]), Ok(true));
+        assert_eq!(schema.by_name("n").unwrap().kind, FieldKind::Integer);
+        let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
+        assert_eq!(read.fields(), schema.fields());
+        assert!(!read.grows_by([("u", "red".into())]));
+    }
+
+    #[test]
+    fn values_beyond_the_last_field_are_in_the_field_of_more() {
+        let mut schema = schema();
+        let names: Vec<String> = (1..FIELDS_MAX + 2).map(|n| format!("n{n}")).collect();
+        for name in &names {
+            schema.grow([(name.as_str(), 1.into())]).unwrap();
+        }
+        assert_eq!(schema.fields().len(), FIELDS_MAX + 1);
+        let last = [names.last().unwrap().as_str(), "seen"];
+        let mut out = Vec::new();
+        let values: [(&str, Value<'_>); 4] = [
+            (last[0], (-7).into()),
+            ("n1", 5.into()),
+            (last[1], Value::Time(0)),
+            ("x.y", 2.5.into()),
+        ];
+        assert!(!schema.grows_by(values));
+        schema.encode(values, &mut out).unwrap();
+        let expected = ["n1025: -7", "seen: 1970-01-01T00:00:00Z", "x.y: 2.5"];
+        assert_eq!(more(&schema, &out), expected);
+        assert!(schema.admits(&out));
+        // Not what can be no field, and not in a schema that is strict.
+        for name in ["_x", "", "a\n"] {
+            assert!(schema.encode([(name, 1.into())], &mut out).is_err(), "{name:?}");
+        }
+        let strict = Schema::from_list(&schema.list(), Analyzer::Simple, false).unwrap();
+        assert!(strict.encode([("x.y", 2.5.into())], &mut out).is_err());
+    }
+
+    /// A list with names as long as they may be still has room for the field of more.
+    #[test]
+    fn a_list_of_long_names_is_full_before_it_is_too_long() {
+        let mut schema = schema();
+        let mut added = 0;
+        while schema.by_name(MORE).is_none() {
+            let name = format!("{added:0>200}");
+            schema.grow([(name.as_str(), 1.into())]).unwrap();
+            added += 1;
+        }
+        assert!((480..FIELDS_MAX).contains(&added), "{added}");
+        let list = schema.list();
+        assert!(list.len() <= LIST_BYTES_MAX && list.len() > LIST_BYTES_MAX - 300);
+        assert_eq!(Schema::from_list(&list, Analyzer::Simple, true).unwrap().list(), list);
     }
 
     #[test]

@@ -232,7 +232,7 @@ fn several_executors_and_groups_come_back_without_what_is_damaged() {
     let (mut damaged, mut lost) = (0, 0);
     while damaged < 20 {
         let at = chance.below(whole.len() as u64) as usize / 8 * 8;
-        if whole[at..at + 8] == [0; 8] || at < 114688 {
+        if whole[at..at + 8] == [0; 8] || at < 204800 {
             continue;
         }
         let mut bytes = whole.clone();

@@ -9,7 +9,7 @@ use crate::ground::section::Kind;
 use crate::ground::term::FieldId;
 use crate::ground::values::ValueKind;
 use crate::rows::lengths::LengthArray;
-use crate::terms::term_order::of_prefix;
+use crate::terms::term_order::Beginning;
 
 /// Stands for no array.
 const NONE: u8 = u8::MAX;
@@ -44,7 +44,8 @@ impl<'a> Lengths<'a> {
         let mut lengths = Lengths { arrays, fields, of_terms };
         let (order, nodes) = (segment.term_order(part), Nodes::of(part.region, &segment.sections));
         for index in 0..order.len() {
-            let (field, node) = (of_prefix(order.prefix(index)).0, order.number(index) as usize);
+            let (field, node) =
+                (Beginning::of(order.prefix(index)).field, order.number(index) as usize);
             let ordinal = (node < nodes.len()).then(|| nodes.get(node).ordinal as usize);
             let number = lengths.of_field(field).map_or(NONE, |number| number as u8);
             if let Some(place) = ordinal.and_then(|ordinal| lengths.of_terms.get_mut(ordinal)) {

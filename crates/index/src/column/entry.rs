@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_kernel::Width;
 
 use crate::ground::term::FieldId;
-use crate::ground::values::ValueKind;
+use crate::ground::values::{ValueKind, of_which, which};
 
 /// Number of words before the entries.
 pub(crate) const HEAD_WORDS: u64 = 1;
@@ -87,7 +87,7 @@ impl Entry {
 
     pub(crate) fn words(&self) -> [u64; ENTRY_WORDS as usize] {
         let width = width_bytes(self.width) << 16 | u64::from(self.is_listed) << 24;
-        let which = self.field.0 as u64 | (self.kind as u64) << 8 | width;
+        let which = which(self.field, self.kind) as u64 | width;
         let counts = self.values as u64 | (self.first as u64) << 32;
         let least = if self.kind == ValueKind::Text { self.tokens } else { self.min };
         [which | (self.rows as u64) << 32, counts, least, self.max]
@@ -96,10 +96,11 @@ impl Entry {
     /// Parses an entry's words.
     pub(crate) fn from_words(words: &[AtomicU64]) -> Option<Entry> {
         let [which, counts, least, max] = [0, 1, 2, 3].map(|i| words[i].load(Relaxed));
-        let kind = ValueKind::from_number((which >> 8) as u8)?;
+        let (field, kind) = of_which(which as u16);
+        let kind = kind?;
         let (min, tokens) = if kind == ValueKind::Text { (0, least) } else { (least, 0) };
         let entry = Entry {
-            field: FieldId(which as u8),
+            field,
             kind,
             width: width_of((which >> 16) as u8)?,
             is_listed: which >> 24 & 1 == 1,
@@ -153,11 +154,11 @@ mod tests {
             kind in 1u64..7,
             width in prop::sample::select(vec![0u64, 1, 2, 4, 8]),
         ) {
-            let which = which & 0xFFFF_FFFF_0100_00FF | kind << 8 | width << 16;
+            let which = which & 0xFFFF_FFFF_0100_0FFF | kind << 12 | width << 16;
             let words = [which, counts, min, max].map(AtomicU64::new);
             let entry = Entry::from_words(&words).unwrap();
             prop_assert_eq!(entry.words(), [which, counts, min, max]);
-            for wrong in [which ^ 0x80 << 8, which ^ 0x10 << 16, which ^ 2 << 24] {
+            for wrong in [which ^ 8 << 12, which ^ 0x10 << 16, which ^ 2 << 24] {
                 let words = [wrong, counts, min, max].map(AtomicU64::new);
                 prop_assert_eq!(Entry::from_words(&words), None);
             }

@@ -7,6 +7,7 @@ use spirit_mem::Residency;
 
 use crate::column::writer::{Layout, Plan};
 use crate::column::*;
+use crate::ground::per_field::PerField;
 use crate::ground::term::TermBuffer;
 use crate::ground::values::RowValue;
 use crate::rows::lengths::LENGTH_MAX;
@@ -20,7 +21,7 @@ const AT: u64 = 4096;
 /// Terms of each field that has any.
 const TERMS: u64 = 9;
 /// Those of this field do not have a column, and come before those that do.
-const OTHERS: u8 = 1;
+const OTHERS: u16 = 1;
 
 /// The values of one field: by row, counted from the newest.
 #[derive(Clone, Debug)]
@@ -64,10 +65,10 @@ fn given(rows: u32) -> impl Strategy<Value = Given> {
 }
 
 /// The values of some rows in some fields. Fields without values have no column.
-fn all() -> impl Strategy<Value = (u32, BTreeMap<u8, Given>)> {
+fn all() -> impl Strategy<Value = (u32, BTreeMap<u16, Given>)> {
     (1u32..400).prop_flat_map(|rows| {
-        let fields = prop::collection::btree_map(OTHERS + 1..255, given(rows), 0..6);
-        let with_values = |mut fields: BTreeMap<u8, Given>| {
+        let fields = prop::collection::btree_map(OTHERS + 1..=FieldId::MAX.0, given(rows), 0..6);
+        let with_values = |mut fields: BTreeMap<u16, Given>| {
             fields.retain(|_, given| !given.rows.is_empty());
             fields
         };
@@ -76,9 +77,9 @@ fn all() -> impl Strategy<Value = (u32, BTreeMap<u8, Given>)> {
 }
 
 /// Writes an order in which each field of keywords has all its terms, and another one some.
-fn write_order(region: &Region, fields: &BTreeMap<u8, Given>) {
+fn write_order(region: &Region, fields: &BTreeMap<u16, Given>) {
     let keywords = fields.iter().filter(|(_, given)| given.kind == ValueKind::Keyword);
-    let having: Vec<u8> = std::iter::once(OTHERS).chain(keywords.map(|(f, _)| *f)).collect();
+    let having: Vec<u16> = std::iter::once(OTHERS).chain(keywords.map(|(f, _)| *f)).collect();
     let numbers = 0..having.len() as u32 * TERMS as u32;
     let write = |number: u32, out: &mut TermBuffer| {
         out[0] = number as u8 % TERMS as u8;
@@ -88,7 +89,7 @@ fn write_order(region: &Region, fields: &BTreeMap<u8, Given>) {
 }
 
 /// The values as columns have them: terms of a field are at places in the order.
-fn placed(fields: &BTreeMap<u8, Given>) -> BTreeMap<u8, Given> {
+fn placed(fields: &BTreeMap<u16, Given>) -> BTreeMap<u16, Given> {
     let mut placed = fields.clone();
     let keywords = placed.values_mut().filter(|given| given.kind == ValueKind::Keyword);
     for (number, given) in (1..).zip(keywords) {
@@ -98,7 +99,7 @@ fn placed(fields: &BTreeMap<u8, Given>) -> BTreeMap<u8, Given> {
     placed
 }
 
-fn values_of(fields: &BTreeMap<u8, Given>) -> impl Iterator<Item = (u32, RowValue)> {
+fn values_of(fields: &BTreeMap<u16, Given>) -> impl Iterator<Item = (u32, RowValue)> {
     fields.iter().flat_map(|(field, given)| {
         given.rows.iter().flat_map(move |(row, values)| {
             let value =
@@ -108,10 +109,12 @@ fn values_of(fields: &BTreeMap<u8, Given>) -> impl Iterator<Item = (u32, RowValu
     })
 }
 
-fn write(region: &Region, rows: u32, fields: &BTreeMap<u8, Given>) -> Layout {
+fn write(region: &Region, rows: u32, fields: &BTreeMap<u16, Given>) -> Layout {
     let mut plan = Plan::new();
     values_of(fields).for_each(|(row, value)| plan.add(row, value));
-    plan.bound_terms(&[TERMS; 256]);
+    let mut terms = PerField::default();
+    fields.keys().for_each(|field| *terms.get_mut(FieldId(*field)) = TERMS);
+    plan.bound_terms(&terms);
     let layout = plan.layout(rows).unwrap();
     assert_eq!(plan.has_terms(), layout.has_terms());
     if layout.bytes() > 0 {
@@ -220,7 +223,7 @@ proptest! {
         let columns = Columns::at(&region, AT);
         prop_assert_eq!(columns.bytes(), bytes);
         prop_assert_eq!(columns.iter().count(), fields.len());
-        for field in 0..=255 {
+        for field in 0..=FieldId::MAX.0 {
             let column = columns.of_field(FieldId(field));
             prop_assert_eq!(column.is_some(), fields.contains_key(&field));
         }

@@ -10,21 +10,19 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use spirit_mem::{Region, Span};
 
 use crate::column::entry::{ENTRY_WORDS, Entry, HEAD_WORDS, head_word, width_bytes, width_for};
+use crate::ground::per_field::PerField;
 use crate::ground::term::FieldId;
 use crate::ground::values::{RowValue, ValueKind};
 use crate::terms::term_order::TermOrder;
 
 const WORD: u64 = size_of::<u64>() as u64;
-/// One past the highest number of a field.
-const FIELDS: usize = 1 << u8::BITS;
 /// The index of no row.
 const NO_ROW: u32 = u32::MAX;
 
 /// The columns that a segment is going to have.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Plan {
-    /// The columns by field.
-    columns: Vec<Option<Planned>>,
+    columns: PerField<Option<Planned>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +41,7 @@ struct Planned {
 impl Plan {
     /// Makes a plan without values.
     pub(crate) fn new() -> Plan {
-        Plan { columns: vec![None; FIELDS] }
+        Plan::default()
     }
 
     /// Adds a value, in sortable form, of the row with this index, the newest being 0. The numbers
@@ -51,7 +49,7 @@ impl Plan {
     pub(crate) fn add(&mut self, index: u32, RowValue { field, kind, bits }: RowValue) {
         let min = if kind == ValueKind::Text { 0 } else { u64::MAX };
         let none = Planned { kind, rows: 0, values: 0, min, max: 0, tokens: 0, last: NO_ROW };
-        let column = self.columns[field.0 as usize].get_or_insert(none);
+        let column = self.columns.get_mut(field).get_or_insert(none);
         let bits = column.take_kind(kind, bits);
         column.rows += u32::from(column.last != index);
         column.values += 1;
@@ -66,9 +64,10 @@ impl Plan {
     }
 
     /// Bounds the room that terms need: a field has at most this many.
-    pub(crate) fn bound_terms(&mut self, terms: &[u64; FIELDS]) {
-        for (column, terms) in self.columns.iter_mut().zip(terms) {
+    pub(crate) fn bound_terms(&mut self, terms: &PerField<u64>) {
+        for (field, column) in self.columns.iter_mut() {
             if let Some(column) = column.as_mut().filter(|c| c.kind == ValueKind::Keyword) {
+                let terms = terms.get(field).copied().unwrap_or(0);
                 (column.min, column.max) = (0, terms.saturating_sub(1));
             }
         }
@@ -76,20 +75,24 @@ impl Plan {
 
     /// True if any value is a term.
     pub(crate) fn has_terms(&self) -> bool {
-        self.columns.iter().flatten().any(|column| column.kind == ValueKind::Keyword)
+        self.planned().any(|(_, column)| column.kind == ValueKind::Keyword)
+    }
+
+    /// Iterates over the columns, in the order of their fields.
+    fn planned(&self) -> impl Iterator<Item = (FieldId, Planned)> {
+        self.columns.iter().filter_map(|(field, column)| Some((field, (*column)?)))
     }
 
     /// Returns the layout of the columns of a segment of `rows` rows, or `None` if there are too
     /// many values.
     pub(crate) fn layout(&self, rows: u32) -> Option<Layout> {
-        let count = self.columns.iter().flatten().count() as u64;
+        let count = self.planned().count() as u64;
         let mut at = HEAD_WORDS + count * ENTRY_WORDS;
         let mut entries = Vec::with_capacity(count as usize);
-        for (field, column) in (0..=u8::MAX).zip(&self.columns) {
-            let Some(planned) = *column else { continue };
+        for (field, planned) in self.planned() {
             let Planned { kind, rows: having, values, min, max, tokens, .. } = planned;
             let entry = Entry {
-                field: FieldId(field),
+                field,
                 kind,
                 width: width_for(max - min),
                 is_listed: false,
@@ -168,13 +171,13 @@ impl Layout {
         settled: impl Fn(Entry) -> Entry,
     ) -> ColumnWriter<'a> {
         let words: &[AtomicU64] = region.view(Span::new(at, self.bytes / WORD));
-        let mut writer = ColumnWriter { columns: vec![None; FIELDS] };
+        let mut writer = ColumnWriter { columns: PerField::default() };
         let places = words[HEAD_WORDS as usize..].chunks(ENTRY_WORDS as usize);
         for (entry, place) in self.entries.iter().zip(places) {
             let entry = settled(*entry);
             place.iter().zip(entry.words()).for_each(|(to, word)| to.store(word, Relaxed));
             let column = Writing::new(region, words, at, entry, self.rows);
-            writer.columns[entry.field.0 as usize] = Some(column);
+            *writer.columns.get_mut(entry.field) = Some(column);
         }
         writer
     }
@@ -193,8 +196,7 @@ fn with_terms_of(entry: Entry, order: TermOrder<'_>) -> Entry {
 
 /// The writer of planned columns.
 pub(crate) struct ColumnWriter<'a> {
-    /// The columns by field.
-    columns: Vec<Option<Writing<'a>>>,
+    columns: PerField<Option<Writing<'a>>>,
 }
 
 #[derive(Clone)]
@@ -247,7 +249,7 @@ impl<'a> Writing<'a> {
 impl ColumnWriter<'_> {
     /// Writes a value, in sortable form, of the row with this index.
     pub(crate) fn put(&mut self, index: u32, value: RowValue) {
-        let column = self.columns[value.field.0 as usize].as_mut();
+        let column = self.columns.get_mut(value.field).as_mut();
         let column = column.expect("every value was planned");
         column.put(index, value.kind.converted(column.entry.kind, value.bits));
     }

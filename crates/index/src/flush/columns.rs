@@ -6,6 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::column::writer::{Layout, Plan};
 use crate::fresh::extent::Extent;
 use crate::fresh::field_lengths::FieldLength;
+use crate::ground::per_field::PerField;
 use crate::ground::values::{RowValue, ValueKind, Values};
 use crate::memory::Memory;
 use crate::memory::descriptor::Descriptor;
@@ -46,12 +47,12 @@ impl<'a> FreshValues<'a> {
     }
 
     /// Counts the terms with postings of each field.
-    fn terms_of_fields(&self, terms: u32) -> [u64; 256] {
-        let mut counts = [0; 256];
+    fn terms_of_fields(&self, terms: u32) -> PerField<u64> {
+        let mut counts = PerField::default();
         for ordinal in 0..terms {
             let record = self.extent.record(ordinal);
             let has_postings = record.list().count.load(Relaxed) > 0;
-            counts[record.key().field().0 as usize] += u64::from(has_postings);
+            *counts.get_mut(record.key().field()) += u64::from(has_postings);
         }
         counts
     }

@@ -16,7 +16,7 @@
 //! | 0 .. 32 | of the second | length, saturated as in arrays of lengths; 0 if given up |
 //! | 32 .. 64 | | one past the last row before that has the field; 0: no such row |
 //!
-//! A word of the line is a field (bits 24 to 31) and its newest row. A word of 0 ends the line.
+//! A word of the line is a field (high half) and its newest row (low half). A word of 0 ends the line.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -30,11 +30,10 @@ use crate::ground::values::{RowValue, ValueKind, find_length};
 use crate::rows::lengths::{Statistics, saturated};
 use crate::rows::record_places::RecordPlaces;
 
-/// Number of 64-bit words of the line of newest rows. No index has more fields of text than fit
-/// there.
-pub(crate) const NEWEST_WORDS: u64 = 8;
-const FIELDS: u64 = NEWEST_WORDS * 2;
-const ROW_BITS: u32 = 24;
+/// Number of 64-bit words of the line of newest rows: fields of text of an index at most, without the
+/// text.
+pub(crate) const NEWEST_WORDS: u64 = 128;
+const ROW_BITS: u32 = 32;
 
 /// A field of text in a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,24 +62,24 @@ impl FieldLength {
 
 /// The newest row of each field of text of one segment.
 #[derive(Clone, Copy)]
-struct NewestRows<'a>(&'a [AtomicU32]);
+struct NewestRows<'a>(&'a [AtomicU64]);
 
 impl<'a> NewestRows<'a> {
     /// Returns the rows beside the directory of records at `records`.
     fn new(region: &'a Region, geometry: &Geometry, records: u64) -> NewestRows<'a> {
         let start = Span::<AtomicU64>::new(records, geometry.row_entries).end();
-        NewestRows(region.view(Span::new(start, FIELDS)))
+        NewestRows(region.view(Span::new(start, NEWEST_WORDS)))
     }
 
     fn get(&self, field: FieldId) -> Option<u32> {
         // Acquire: the data of the row, and of those before it, was written before.
         let mut words = self.0.iter().map(|word| word.load(Acquire)).take_while(|word| *word != 0);
-        let word = words.find(|word| word >> ROW_BITS == field.0 as u32)?;
-        Some(word & ((1 << ROW_BITS) - 1))
+        let word = words.find(|word| word >> ROW_BITS == field.0 as u64)?;
+        Some(word as u32)
     }
 
     fn put(&self, index: usize, field: FieldId, row: u32) {
-        self.0[index].store((field.0 as u32) << ROW_BITS | row, Release);
+        self.0[index].store((field.0 as u64) << ROW_BITS | row as u64, Release);
     }
 }
 

@@ -34,7 +34,7 @@ const LINE_AND_BUCKETS: u64 = (size_of::<Line>() + 2 * size_of::<AtomicU64>()) a
 /// Bytes of the root at the beginning of the file.
 pub const ROOT_BYTES: u64 = 8192;
 /// Bytes of each of the two lists of fields behind the root.
-pub(crate) const FIELD_LIST_BYTES: u64 = 13 * PAGE;
+pub(crate) const FIELD_LIST_BYTES: u64 = 24 * PAGE;
 /// Offset of the executors' parts in the file.
 pub const PARTS_START: u64 = ROOT_BYTES + 2 * FIELD_LIST_BYTES;
 /// Bytes of a segment's slot.

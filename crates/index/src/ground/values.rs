@@ -5,7 +5,7 @@
 //! | words of 32 bits | |
 //! |---|---|
 //! | 1 | number of values |
-//! | values / 2 | field (8 bits) and kind (8 bits) of each, two in a word |
+//! | values / 2 | field (12 bits) and kind (4 bits) of each, two in a word |
 //! | values × 2 | the values' bits, low half first |
 //!
 //! Values are in the order of their fields. Those of one field are in the order of the document.
@@ -131,6 +131,21 @@ impl RowValue {
     }
 }
 
+/// Number of bits of a field before the kind.
+pub(crate) const FIELD_BITS: u32 = 12;
+const _: () = assert!(FieldId::MAX.0 as u32 == (1 << FIELD_BITS) - 1);
+
+/// Returns the field and the kind of a value in 16 bits.
+pub(crate) fn which(field: FieldId, kind: ValueKind) -> u32 {
+    field.0 as u32 | (kind as u32) << FIELD_BITS
+}
+
+/// Returns the field and the kind in these 16 bits.
+pub(crate) fn of_which(which: u16) -> (FieldId, Option<ValueKind>) {
+    let kind = ValueKind::from_number((which >> FIELD_BITS) as u8);
+    (FieldId(which & FieldId::MAX.0), kind)
+}
+
 /// Returns the number of words of a record.
 pub(crate) fn record_words(values: usize) -> u32 {
     if values == 0 { 0 } else { (1 + values.div_ceil(2) + values * 2) as u32 }
@@ -140,7 +155,7 @@ pub(crate) fn record_words(values: usize) -> u32 {
 pub(crate) fn write_record(words: &[AtomicU32], values: &[RowValue]) {
     let (head, bits) = words.split_at(1 + values.len().div_ceil(2));
     head[0].store(values.len() as u32, Relaxed);
-    let which = |value: &RowValue| value.field.0 as u32 | (value.kind as u32) << 8;
+    let which = |value: &RowValue| which(value.field, value.kind);
     for (word, pair) in head[1..].iter().zip(values.chunks(2)) {
         let second = pair.get(1).map_or(0, which);
         word.store(which(&pair[0]) | second << 16, Relaxed);
@@ -153,10 +168,10 @@ pub(crate) fn write_record(words: &[AtomicU32], values: &[RowValue]) {
 
 /// Finds the two words of a record with the length of a field of text, in halves.
 pub(crate) fn find_length(record: &[AtomicU32], field: FieldId) -> Option<[&[AtomicU32; 2]; 2]> {
-    let Values { which, bits, .. } = Values::new(record);
+    let Values { which: all, bits, .. } = Values::new(record);
     let (bits, _) = bits.as_chunks::<2>();
-    let wanted = field.0 as u32 | (ValueKind::Text as u32) << 8;
-    let of_value = |index: &usize| which[index / 2].load(Relaxed) >> (16 * (index % 2)) & 0xFFFF;
+    let wanted = which(field, ValueKind::Text);
+    let of_value = |index: &usize| all[index / 2].load(Relaxed) >> (16 * (index % 2)) & 0xFFFF;
     let first = (0..bits.len()).find(|index| of_value(index) == wanted)?;
     Some([bits.get(first)?, bits.get(first + 1)?])
 }
@@ -195,8 +210,8 @@ impl Iterator for Values<'_> {
         let bits = low?.load(Relaxed) as u64 | (high?.load(Relaxed) as u64) << 32;
         let which = self.which[self.next / 2].load(Relaxed) >> (16 * (self.next % 2));
         self.next += 1;
-        let kind = ValueKind::from_number((which >> 8) as u8)?;
-        Some(RowValue { field: FieldId(which as u8), kind, bits })
+        let (field, kind) = of_which(which as u16);
+        Some(RowValue { field, kind: kind?, bits })
     }
 }
 
@@ -254,7 +269,7 @@ mod tests {
         }
 
         #[test]
-        fn a_record_reads_back(given in prop::collection::vec((0u8..255, 1u8..7, any::<u64>()), 1..50)) {
+        fn a_record_reads_back(given in prop::collection::vec((0..=FieldId::MAX.0, 1u8..7, any::<u64>()), 1..50)) {
             let value = |(field, kind, bits)| RowValue {
                 field: FieldId(field),
                 kind: ValueKind::from_number(kind).unwrap(),

@@ -3,6 +3,7 @@
 
 use crate::column::Column;
 use crate::column::writer::{Layout, Plan};
+use crate::ground::per_field::PerField;
 use crate::ground::posting::rank_of;
 use crate::ground::values::{RowValue, ValueKind};
 use crate::memory::Memory;
@@ -24,11 +25,11 @@ impl LivingValues<'_, '_> {
     /// Returns the columns' layout, or `None` if the values exceed what columns can hold.
     pub(super) fn layout(&self) -> Option<Layout> {
         let mut plan = Plan::new();
-        let mut terms = [0; 256];
+        let mut terms = PerField::default();
         for source in self.sources.iter().rev() {
             for column in source.segment.columns() {
                 if column.kind() == ValueKind::Keyword {
-                    terms[column.field().0 as usize] += column.max() - column.min() + 1;
+                    *terms.get_mut(column.field()) += column.max() - column.min() + 1;
                 }
                 self.each(source, &column, |index, value| plan.add(index, value));
             }

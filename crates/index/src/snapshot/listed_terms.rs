@@ -15,7 +15,7 @@ use crate::ground::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use crate::snapshot::Segment;
 use crate::snapshot::ordered_term::OrderedTerm;
 use crate::terms::dictionary::{Dictionary, TermId};
-use crate::terms::term_order::{Leads, PREFIX_BYTES, TermOrder, of_prefix, prefix};
+use crate::terms::term_order::{Beginning, Leads, TermOrder, prefix};
 
 /// A cursor over the terms.
 #[derive(Clone, Copy)]
@@ -67,8 +67,8 @@ impl<'a> ListedTerms<'a> {
     }
 
     #[inline]
-    pub(super) fn begins(&self) -> Option<(FieldId, [u8; PREFIX_BYTES])> {
-        (self.next < self.order.len()).then(|| of_prefix(self.order.prefix(self.next)))
+    pub(super) fn begins(&self) -> Option<Beginning> {
+        (self.next < self.order.len()).then(|| Beginning::of(self.order.prefix(self.next)))
     }
 
     /// Skips all terms whose prefix equals that of the next one, apart from the bits of `behind`.

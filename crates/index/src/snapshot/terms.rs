@@ -9,7 +9,7 @@ use crate::snapshot::listed_terms::ListedTerms;
 use crate::snapshot::ordered_term::OrderedTerm;
 use crate::terms::entries::Entry;
 use crate::terms::packed_terms::{PackedTermCursor, PackedTerms};
-use crate::terms::term_order::{PREFIX_BYTES, of_prefix, prefix};
+use crate::terms::term_order::{Beginning, prefix};
 
 /// A cursor over the terms of a segment, in the order of fields and bytes. It is valid while the
 /// reader stays pinned.
@@ -72,15 +72,14 @@ impl<'a> Segment<'a> {
 }
 
 impl TermCursor<'_> {
-    /// Returns the field of the next term and its first bytes, filled up with zeros. Returns `None`
-    /// at the end.
+    /// Returns the field of the next term and its first bytes. Returns `None` at the end.
     #[inline]
-    pub fn begins(&self) -> Option<(FieldId, [u8; PREFIX_BYTES])> {
+    pub fn begins(&self) -> Option<Beginning> {
         match &self.0 {
             Form::Listed(terms) => terms.begins(),
             Form::Packed(terms, _) => {
                 let (field, bytes, _) = terms.as_ref()?.term()?;
-                Some(of_prefix(prefix(field, bytes)))
+                Some(Beginning::of(prefix(field, bytes)))
             }
         }
     }
@@ -88,7 +87,8 @@ impl TermCursor<'_> {
     /// Skips all terms that begin with the `count` first bytes of the next one. `count` is limited
     /// to the [known bytes](Self::begins).
     pub fn pass(&mut self, count: usize) {
-        let behind = u64::MAX.checked_shr(8 * (1 + count as u32)).unwrap_or(0);
+        let Some(begins) = self.begins() else { return };
+        let behind = begins.behind(count);
         match &mut self.0 {
             Form::Listed(terms) => terms.pass(behind),
             Form::Packed(Some(terms), _) => {

@@ -1,6 +1,6 @@
 //! The terms of a segment with packed lists: its own dictionary, in the order of fields and bytes.
 //!
-//! A term is *coded* as the byte of its field, followed by its bytes. So coded terms sort like
+//! A term is *coded* as the code of its field, followed by its bytes. So coded terms sort like
 //! their bytes. A block has 32 terms. In a block, a term shares a prefix with the one before and
 //! stores only the rest ([code](self::code)). So a term takes some ten bytes, with the place of its
 //! list. It is found by a bisection and a walk through one block.
@@ -38,7 +38,7 @@ use crate::terms::term_order::prefix;
 /// Number of terms of a block.
 const BLOCK: usize = 32;
 /// Largest number of bytes of a coded term.
-const CODED_BYTES_MAX: usize = 1 + TERM_BYTES_MAX;
+const CODED_BYTES_MAX: usize = 2 + TERM_BYTES_MAX;
 const WORD: u64 = size_of::<u64>() as u64;
 /// Number of words before the blocks.
 const HEAD_WORDS: u64 = 1;
@@ -111,7 +111,7 @@ impl<'a> PackedTerms<'a> {
 
     /// Returns the places of a field's terms.
     pub(crate) fn of_field(&self, field: FieldId) -> Range<usize> {
-        let next = field.0.checked_add(1).map(FieldId);
+        let next = (field < FieldId::MAX).then(|| FieldId(field.0 + 1));
         let end = next.map_or(self.len(), |next| self.lower_bound(next, &[]));
         self.lower_bound(field, &[])..end
     }
@@ -226,7 +226,8 @@ impl<'a> PackedTerms<'a> {
         let (start, count) = (block * BLOCK, self.block_terms(block));
         let end = Sought { place: start + count, entry: None };
         let Some(mut rest) = self.believed(block) else { return end };
-        let wanted = |at: usize| if at == 0 { Some(&field.0) } else { bytes.get(at - 1) };
+        let (code, len) = field.code();
+        let wanted = |at: usize| if at < len { Some(&code[at]) } else { bytes.get(at - len) };
         let mut common = 0;
         for place in start..start + count {
             let (shared, suffix) = rest.lengths();

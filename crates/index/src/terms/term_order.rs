@@ -26,24 +26,52 @@ use crate::ground::term::FieldId;
 /// Number of words before the prefixes.
 const HEAD_WORDS: u64 = 4;
 const WORD: u64 = size_of::<u64>() as u64;
-/// Number of bytes of a term in its prefix.
+/// Number of bytes of a term in its prefix, at most. A field whose code has two bytes leaves one less.
 pub const PREFIX_BYTES: usize = 7;
 
-/// Returns a term's field and its first seven bytes, zero padded, as a number with their order.
+/// Returns the code of a term's field and its first bytes, zero padded, as a number with their order.
 pub fn prefix(field: FieldId, bytes: &[u8]) -> u64 {
-    let mut key = [0; 1 + PREFIX_BYTES];
-    key[0] = field.0;
-    for (to, from) in key[1..].iter_mut().zip(bytes) {
+    let (code, len) = field.code();
+    let mut key = [code[0], code[1], 0, 0, 0, 0, 0, 0];
+    for (to, from) in key[len..].iter_mut().zip(bytes) {
         *to = *from;
     }
     u64::from_be_bytes(key)
 }
 
-/// Returns the field and the bytes of a prefix. They are the whole term if it is shorter and has no
-/// zeros at its end.
-pub(crate) fn of_prefix(prefix: u64) -> (FieldId, [u8; PREFIX_BYTES]) {
-    let [field, bytes @ ..] = prefix.to_be_bytes();
-    (FieldId(field), bytes)
+/// The beginning of a term, of which its prefix knows the first bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Beginning {
+    /// The term's field.
+    pub field: FieldId,
+    /// Its first bytes, zero padded: the whole term if it is shorter and has no zeros at its end.
+    bytes: [u8; PREFIX_BYTES],
+    known: usize,
+}
+
+impl Beginning {
+    /// Returns the beginning of a term with this prefix.
+    #[inline]
+    pub(crate) fn of(prefix: u64) -> Beginning {
+        let all = prefix.to_be_bytes();
+        // No writer makes a code beyond the last field. Damaged data may have one.
+        let (field, code) = FieldId::from_code(&all).unwrap_or((FieldId::MAX, 2));
+        let mut bytes = [0; PREFIX_BYTES];
+        bytes[..all.len() - code].copy_from_slice(&all[code..]);
+        Beginning { field, bytes, known: all.len() - code }
+    }
+
+    /// Returns the bytes that are known, zero padded.
+    #[inline]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.known]
+    }
+
+    /// Returns the bits of a prefix behind its first `count` known bytes.
+    pub(crate) fn behind(&self, count: usize) -> u64 {
+        let code = size_of::<u64>() - self.known;
+        u64::MAX.checked_shr(8 * (code + count) as u32).unwrap_or(0)
+    }
 }
 
 /// Returns the bytes of the order of this many terms.
@@ -165,9 +193,9 @@ impl<'a> TermOrder<'a> {
 
     /// Returns the terms of a field.
     pub(crate) fn of_field(&self, field: FieldId) -> Range<usize> {
-        let field_of = |word: &AtomicU64| (word.load(Relaxed) >> (8 * PREFIX_BYTES)) as u8;
-        let start = self.prefixes.partition_point(|word| field_of(word) < field.0);
-        let count = self.prefixes[start..].partition_point(|word| field_of(word) <= field.0);
+        let field_of = |word: &AtomicU64| Beginning::of(word.load(Relaxed)).field;
+        let start = self.prefixes.partition_point(|word| field_of(word) < field);
+        let count = self.prefixes[start..].partition_point(|word| field_of(word) <= field);
         start..start + count
     }
 
@@ -184,16 +212,31 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn field() -> impl Strategy<Value = u16> {
+        prop_oneof![0u16..3, 238u16..243, (FieldId::MAX.0 - 1)..=FieldId::MAX.0]
+    }
+
     proptest! {
         /// Prefixes are in the order of fields and bytes, or equal.
         #[test]
         fn prefixes_are_in_the_order_of_terms(
-            a in (0u8..3, prop::collection::vec(0u8..4, 0..12)),
-            b in (0u8..3, prop::collection::vec(0u8..4, 0..12)),
+            a in (field(), prop::collection::vec(0u8..4, 0..12)),
+            b in (field(), prop::collection::vec(0u8..4, 0..12)),
         ) {
-            let of = |(field, bytes): &(u8, Vec<u8>)| prefix(FieldId(*field), bytes);
+            let of = |(field, bytes): &(u16, Vec<u8>)| prefix(FieldId(*field), bytes);
             let order = of(&a).cmp(&of(&b));
             prop_assert!(order == a.cmp(&b) || order == Ordering::Equal);
+            let begins = Beginning::of(of(&a));
+            prop_assert_eq!(begins.field, FieldId(a.0));
+            let known = a.1.len().min(begins.bytes().len());
+            prop_assert_eq!(&begins.bytes()[..known], &a.1[..known]);
+            prop_assert!(begins.bytes()[known..].iter().all(|byte| *byte == 0));
+            // What begins alike has the same prefix apart from the bits behind.
+            for count in 0..=begins.bytes().len() {
+                let other = [&begins.bytes()[..count], &b.1].concat();
+                let apart = of(&a) ^ of(&(a.0, other));
+                prop_assert_eq!(apart & !begins.behind(count), 0);
+            }
         }
 
         #[test]

@@ -11,7 +11,7 @@ use spirit_index::ground::rank;
 use spirit_index::ground::{FieldId, TERM_BYTES_MAX, TermBuffer};
 use spirit_index::snapshot::{OrderedTerm, Segment, TermCursor};
 use spirit_index::terms::Entry;
-use spirit_index::terms::{PREFIX_BYTES, prefix};
+use spirit_index::terms::prefix;
 use spirit_kernel as kernel;
 use spirit_kernel::{Level, Spelling};
 use spirit_mem::Region;
@@ -237,11 +237,11 @@ impl<'e, 'q> Expansion<'e, 'q> {
         // moves forward.
         let (mut passing, mut passed) = ([0; TERM_BYTES_MAX], 0);
         let mut passing_len = 0;
-        while let Some((field, begins)) = cursor.begins() {
-            if field != self.field || !self.meter.step() {
+        while let Some(begins) = cursor.begins() {
+            if begins.field != self.field || !self.meter.step() {
                 return;
             }
-            if let Some(count) = self.matcher.rules_out(&begins) {
+            if let Some(count) = self.matcher.rules_out(begins.bytes()) {
                 cursor.pass(count);
                 continue;
             }
@@ -280,7 +280,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
         mut found: impl FnMut(&mut Meter<'q>, &[u8], u32),
     ) {
         let mut long = [0; TERM_BYTES_MAX];
-        let prefix_filter = self.matcher.prefix_filter();
+        let prefix_filter = self.matcher.prefix_filter().of_field(self.field);
         let (mask, begin) = self.begins();
         let spelling = Spelling { mask, begin, ..prefix_filter.spelling() };
         let ordinals = place.segment.fresh_ordinals();
@@ -307,7 +307,8 @@ impl<'e, 'q> Expansion<'e, 'q> {
             Matcher::Range { .. } => &[],
             matcher => matcher.first(),
         };
-        let known = 8 * (1 + first.len().min(PREFIX_BYTES)) as u32;
+        let (_, code) = self.field.code();
+        let known = 8 * (code + first.len()).min(size_of::<u64>()) as u32;
         (u64::MAX << (u64::BITS - known), prefix(self.field, first))
     }
 

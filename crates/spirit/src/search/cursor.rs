@@ -213,14 +213,14 @@ fn ranked(fingerprint: u32, score: &str, rest: &str) -> Option<RankedCursor> {
 
 fn field_counts(text: &str) -> Option<(FieldId, Statistics)> {
     let mut parts = text.split('-');
-    let field = FieldId(parts.next()?.parse().ok()?);
+    let field = FieldId(parts.next()?.parse().ok().filter(|n| *n <= FieldId::MAX.0)?);
     let (documents, tokens) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
     parts.next().is_none().then_some((field, Statistics { documents, tokens }))
 }
 
 fn sorted(fingerprint: u32, direction: Direction, rest: &str) -> Option<SortedCursor> {
     let mut parts = rest.split('.');
-    let field = FieldId(parts.next()?.parse().ok()?);
+    let field = FieldId(parts.next()?.parse().ok().filter(|n| *n <= FieldId::MAX.0)?);
     let sequence = parts.next()?.parse().ok()?;
     let key = match parts.next() {
         None => None,
@@ -256,7 +256,7 @@ mod tests {
     fn cursors_read_back() {
         let statistics = Statistics { documents: 7, tokens: 90 };
         let counts = Counts { statistics, fields: Vec::new(), with_term: vec![3, 0] };
-        let of_fields = [1, 255].map(|field| (FieldId(field), statistics)).to_vec();
+        let of_fields = [1, FieldId::MAX.0].map(|field| (FieldId(field), statistics)).to_vec();
         let fielded = Counts { fields: of_fields, ..counts.clone() };
         let ranked = RankedCursor { fingerprint: 7, score: 1.25, sequence: 12, counts, now: None };
         let fielded = RankedCursor { fingerprint: u32::MAX, counts: fielded, ..ranked.clone() };
@@ -310,7 +310,7 @@ mod tests {
             "1.q5.at5.3f800000.1",
             "1.q5.atx.3f800000.1.2.3",
             "1.q5.3f800000.1.2.3.f1-2",
-            "1.q5.3f800000.1.2.3.f256-2-3",
+            "1.q5.3f800000.1.2.3.f4096-2-3",
             "1.q5.3f800000.1.2.3.f1-2-3-4",
             "1.q5.asc",
             "1.q5.asc.1",

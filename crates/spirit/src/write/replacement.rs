@@ -270,6 +270,7 @@ mod tests {
     use spirit_index::keys::{Keys, find_forgotten, hash};
     use spirit_index::memory::Memory;
     use spirit_index::snapshot::Snapshot;
+    use spirit_mem::PinSlot;
 
     use super::REPLACED_MAX;
 
@@ -282,6 +283,24 @@ mod tests {
 
     fn open() -> Index {
         Index::builder().dram_bytes(16 << 20).segment_bytes(64 << 10).open().unwrap()
+    }
+
+    /// A reader that is pinned until it is dropped, also by a test that fails: an index that is dropped
+    /// waits for it.
+    struct Pinned<'m>(&'m Memory, PinSlot);
+
+    impl Pinned<'_> {
+        fn new(memory: &Memory) -> Pinned<'_> {
+            let slot = memory.pins().acquire().unwrap();
+            memory.pins().pin(&slot);
+            Pinned(memory, slot)
+        }
+    }
+
+    impl Drop for Pinned<'_> {
+        fn drop(&mut self) {
+            self.0.pins().unpin(&self.1);
+        }
     }
 
     /// The row that a query with `snapshot` finds under `key`, and true if the table alone found it.
@@ -303,12 +322,11 @@ mod tests {
         index.flush().unwrap();
         index.settle();
         let memory = &index.executors()[0].shared.memory;
-        let slot = memory.pins().acquire().unwrap();
-        memory.pins().pin(&slot);
+        let pinned = Pinned::new(memory);
         let snapshot = Snapshot::take(memory);
         let (segment, local) = snapshot.locate(0).unwrap();
         assert!(memory.kill(&segment, local, 100), "the segment is engraved");
-        memory.pins().unpin(&slot);
+        drop(pinned);
         let searcher = index.searcher();
         assert_eq!(searcher.count("before").unwrap(), 1);
         index.put("k", "after").unwrap();
@@ -324,8 +342,7 @@ mod tests {
         let index = open();
         index.put("hot", "before").unwrap();
         let memory = &index.executors()[0].shared.memory;
-        let slot = memory.pins().acquire().unwrap();
-        memory.pins().pin(&slot);
+        let pinned = Pinned::new(memory);
         let snapshot = Snapshot::take(memory);
         for _ in 0..200 {
             index.put("hot", "after").unwrap();
@@ -333,7 +350,7 @@ mod tests {
         assert_eq!(found(memory, &snapshot, "hot"), (false, Some(0)));
         assert_eq!(found(memory, &snapshot, "none"), (false, None));
         assert_eq!(found(memory, &Snapshot::take(memory), "hot"), (true, Some(200)));
-        memory.pins().unpin(&slot);
+        drop(pinned);
     }
 
     #[test]
@@ -343,14 +360,13 @@ mod tests {
         let put_all = || keys.iter().for_each(|key| index.put(key, "text").unwrap());
         put_all();
         let memory = &index.executors()[0].shared.memory;
-        let slot = memory.pins().acquire().unwrap();
-        memory.pins().pin(&slot);
+        let pinned = Pinned::new(memory);
         let snapshot = Snapshot::take(memory);
         put_all();
         let all = keys.iter().zip(0..).map(|(key, row)| (found(memory, &snapshot, key), row));
         let (in_table, not): (Vec<_>, Vec<_>) = all.partition(|((in_table, _), _)| *in_table);
         assert!(in_table.len() >= REPLACED_MAX && not.len() >= REPLACED_MAX / 2, "both ways");
         assert!(in_table.iter().chain(&not).all(|((_, found), row)| *found == Some(*row)));
-        memory.pins().unpin(&slot);
+        drop(pinned);
     }
 }

@@ -127,9 +127,14 @@ fn fits(schema: &Schema, fields: &[Given]) -> bool {
     grown.grow(values()).is_ok() && grown.encode(values(), &mut Vec::new()).is_ok()
 }
 
-/// The values as the index holds them: in a field of integers a float is the integer that it is.
+/// The values as the index holds them: in a field of integers a float is the integer that it is. One
+/// that was widened has no -0.0, since it had none before.
 fn held(schema: &Schema, fields: &[Given]) -> Vec<Given> {
+    let is_widened = |name: &str| schema.by_name(name).is_some_and(|field| field.is_widened());
     let held = |(name, given): &Given| match (schema.by_name(name).map(|field| field.kind), given) {
+        (Some(FieldKind::Float), oracle::Value::Float(0.0)) if is_widened(name) => {
+            (name.clone(), oracle::Value::Float(0.0))
+        }
         (Some(FieldKind::Integer), oracle::Value::Float(number)) => {
             (name.clone(), oracle::Value::Integer(*number as i64))
         }
@@ -178,7 +183,6 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
                 all.map(|((_, text, fields), key)| given(key, text, fields)).collect();
             // Over several executors a group has another order.
             let can_group = index.settings().mode == Mode::Crash && index.settings().executors == 1;
-            let mut schema = Schema::clone(&index.schema());
             let added = if *grouped && can_group {
                 let batch = Batch::from_iter(&all).offset(b"offset");
                 index.write(batch).map(|()| all.len() as u64).map_err(|_| 0)
@@ -190,9 +194,7 @@ fn apply(index: &Index, oracle: &mut Oracle, act: &Act) {
             };
             let added = added.unwrap_or_else(|added| added) as usize;
             for ((_, text, fields), key) in documents.iter().zip(&keys).take(added) {
-                // Each as the schema is at its turn: -0.0 is 0 in a field that only a later document widens.
-                schema.grow(fields.iter().map(|(name, given)| (&**name, value(given)))).unwrap();
-                oracle.add_document(key.as_deref(), text, held(&schema, fields));
+                oracle.add_document(key.as_deref(), text, held(&index.schema(), fields));
             }
             widen(index, oracle);
         }

@@ -3,8 +3,8 @@
 //! | bytes | |
 //! |---|---|
 //! | 1 | shared bytes (low half), following bytes less one (high half); 15: see the next |
-//! | 0 or 1 | how many it shares, if that is 15 or more |
-//! | 0 or 1 | how many follow, less one, if that is 15 or more |
+//! | 0 or 1 | how many it shares, less 15, if that is 15 or more |
+//! | 0 or 1 | how many follow, less 16, if that is 16 or more |
 //! | .. | the bytes that follow |
 //! | 1 .. 5 | 0, 1 or 2 for one posting, see below; else postings plus one |
 //! | 1 .. 5 | of a posting its local id, of a list where it begins |
@@ -34,7 +34,7 @@ const ONCE: u32 = 0;
 const ONE: u32 = 1;
 const BARE: u32 = 2;
 
-/// A coded term: the byte of its field, and its bytes.
+/// A coded term: the code of its field, and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Coded {
     bytes: [u8; CODED_BYTES_MAX],
@@ -50,21 +50,23 @@ impl Default for Coded {
 impl Coded {
     /// Codes a term.
     pub(super) fn new(field: FieldId, bytes: &[u8]) -> Coded {
-        let mut coded = Coded { len: 1 + bytes.len(), ..Coded::default() };
-        coded.bytes[0] = field.0;
-        coded.bytes[1..coded.len].copy_from_slice(bytes);
+        let (code, len) = field.code();
+        let mut coded = Coded { len: len + bytes.len(), ..Coded::default() };
+        coded.bytes[..len].copy_from_slice(&code[..len]);
+        coded.bytes[len..coded.len].copy_from_slice(bytes);
         coded
     }
 
-    /// Returns its bytes, that of the field first.
+    /// Returns its bytes, those of the field first.
     pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
     /// Returns its field and its bytes.
     pub(super) fn parts(&self) -> (FieldId, &[u8]) {
-        let (field, bytes) = self.bytes().split_first().unwrap_or((&0, &[]));
-        (FieldId(*field), bytes)
+        // Damaged data may have any code.
+        let (field, code) = FieldId::from_code(self.bytes()).unwrap_or((FieldId::MAX, self.len));
+        (field, &self.bytes()[code..])
     }
 }
 
@@ -74,7 +76,8 @@ pub(super) fn push(before: &[u8], term: &[u8], entry: Entry, out: &mut Vec<u8>) 
     let suffix = &term[shared..];
     let rest = suffix.len() - 1;
     out.push((shared.min(APART) | rest.min(APART) << 4) as u8);
-    out.extend([shared, rest].into_iter().filter(|count| *count >= APART).map(|count| count as u8));
+    let apart = [shared, rest].into_iter().filter_map(|count| count.checked_sub(APART));
+    out.extend(apart.map(|count| count as u8));
     out.extend_from_slice(suffix);
     push_lead(entry, out);
 }
@@ -156,8 +159,8 @@ impl<'a> Reader<'a> {
     pub(super) fn lengths(&mut self) -> (usize, usize) {
         let both = self.byte() as usize;
         let [shared, rest] = [both % 16, both / 16];
-        let shared = if shared == APART { self.byte() as usize } else { shared };
-        let rest = if rest == APART { self.byte() as usize } else { rest };
+        let shared = if shared == APART { APART + self.byte() as usize } else { shared };
+        let rest = if rest == APART { APART + self.byte() as usize } else { rest };
         (shared, rest + 1)
     }
 
@@ -229,9 +232,9 @@ mod tests {
     proptest! {
         #[test]
         fn terms_and_lists_read_back(
-            before in prop::collection::vec(0u8..3, 1..256),
-            term in prop::collection::vec(0u8..3, 2..256),
-            shared in 0usize..255,
+            before in prop::collection::vec(0u8..3, 1..=CODED_BYTES_MAX),
+            term in prop::collection::vec(0u8..3, 2..=CODED_BYTES_MAX),
+            shared in 0..CODED_BYTES_MAX,
             entry in entries(),
         ) {
             let shared = shared.min(before.len()).min(term.len() - 1);

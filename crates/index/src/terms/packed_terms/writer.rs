@@ -8,8 +8,8 @@ use crate::terms::packed_terms::{BLOCK, HEAD_WORDS, WORD};
 use crate::terms::term_order::prefix;
 
 /// Largest number of bytes of a term beside its own: three for the shared prefix, twelve for the
-/// list, and one for the field.
-const BESIDE_BYTES_MAX: u64 = 16;
+/// list, and two for the field.
+const BESIDE_BYTES_MAX: u64 = 17;
 
 /// The state of the writer: the data behind the blocks, and the current block.
 #[derive(Debug, Default)]

@@ -78,7 +78,7 @@ impl Node {
         };
         // Filters have no field, and no value has this kind.
         let (field, kind) = match plain {
-            Facet::Filters { .. } => (FieldId(u8::MAX), ValueKind::Text),
+            Facet::Filters { .. } => (FieldId::MAX, ValueKind::Text),
             plain => plain.check(schema).map(|(field, kind)| (field.id, kind))?,
         };
         let zone = refined.map_or(Ok(Zone::Utc), |refined| refined.check())?;
