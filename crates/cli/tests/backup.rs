@@ -220,7 +220,7 @@ fn a_disk_without_room_leaves_nothing_behind() {
 
 /// Where the first segment's section table is, as its slot says. Slots lie behind root and fields.
 fn section_table(heap: &[u8]) -> usize {
-    let slot = 8192 + 2 * 13 * 4096;
+    let slot = 8192 + 2 * 24 * 4096;
     let at = slot + 17 * 8;
     slot + u64::from_le_bytes(heap[at..at + 8].try_into().unwrap()) as usize
 }

@@ -452,7 +452,7 @@ fn a_check_says_what_is_wrong_and_where() {
     let heap = Path::new(&directory).join("heap");
     let mut bytes = std::fs::read(&heap).unwrap();
     // The first word of the first segment's slot behind its mark.
-    bytes[8192 + 2 * 13 * 4096 + 8] ^= 1;
+    bytes[8192 + 2 * 24 * 4096 + 8] ^= 1;
     std::fs::write(&heap, bytes).unwrap();
     let line = spirit(&["check", "-d", &directory]).failed(1);
     assert!(

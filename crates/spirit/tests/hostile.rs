@@ -381,7 +381,7 @@ fn forged_columns_are_found_out() {
             |at: u64| u64::from_le_bytes(image.bytes[at as usize..][..8].try_into().unwrap());
         // The first column is that of keywords, few rows of which have any: 4 bytes for the row of each, and 1 for its value.
         let [which, counts] = [8, 16].map(|at| word(start + at));
-        assert_eq!(which & 0xFFFF_FFFF, 1 | 2 << 8 | 1 << 16 | 1 << 24);
+        assert_eq!(which & 0xFFFF_FFFF, 1 | 2 << 12 | 1 << 16 | 1 << 24);
         let (values, first) = (counts & 0xFFFF_FFFF, start + (counts >> 32) * 8);
         let contents = [(first, values * 4), (first + (values * 4).next_multiple_of(8), values)];
         let bits = |(at, bytes): (u64, u64), each| (at * 8..(at + bytes) * 8).step_by(each);

@@ -78,7 +78,7 @@ fn compare(index: &spirit::Index, oracle: &Oracle) {
     ];
     for asked in asked {
         let expected = oracle.search(&asked);
-        let query = asked.to_string();
+        let query = format!("{asked:#}");
         let found = reader.search(&query, Search::newest(10_000)).unwrap().keys().unwrap();
         assert_eq!(found, expected, "{query}");
         if index.settings().store {

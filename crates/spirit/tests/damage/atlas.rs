@@ -73,7 +73,7 @@ pub(crate) struct Atlas<'a> {
 const PAGE: u64 = 4096;
 const ROOT: u64 = 8192;
 /// A slot of the list of fields.
-const LIST: u64 = 13 * PAGE;
+const LIST: u64 = 24 * PAGE;
 const SLOTS: u64 = 64;
 const SLOT: u64 = 256;
 const RETIRED: u64 = 6;
@@ -328,7 +328,7 @@ impl<'a> Atlas<'a> {
             self.add("record", at + 16, 24, Promise::Found);
             self.add("behind a record", at + 40, 24, Promise::Harmless);
             let high = self.word(at + 24);
-            if high >> 56 == 0xFF {
+            if high >> 60 == 15 {
                 let first = line_at(self.word(at + 32) & 0xFFFF_FFFF);
                 let len = high & 0xFFFF;
                 self.add("long term", first, len, Promise::Found);

@@ -155,7 +155,7 @@ fn query_of(index: &Index, asked: &Clause) -> Query {
 /// Every way to ask gives what the oracle says.
 pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
     let expected = oracle.search(asked);
-    let query = asked.to_string();
+    let query = format!("{asked:#}");
     let mut reader = index.reader().unwrap();
     let built = query_of(index, asked);
     if built.needs_positions() && !index.settings().positions {
@@ -348,7 +348,7 @@ fn check_scores(
 
 /// An index that stores texts gives them back as they were given; another says that it does not.
 fn check_texts(index: &Index, oracle: &Oracle, asked: &Clause) {
-    let query = asked.to_string();
+    let query = format!("{asked:#}");
     let mut reader = index.reader().unwrap();
     let texts = reader.search(&query, Search::newest(Search::HITS_MAX)).unwrap().texts();
     // There may be more documents than one search finds.
