@@ -21,9 +21,9 @@ const DOCUMENTS: usize = 1500;
 fn fields_of(n: usize) -> Vec<(String, Field)> {
     let text = |at: usize, word: usize| (format!("t{at}"), Field::Text(format!("heron{word} sea")));
     vec![
-        (format!("kw{}", n % KEYWORDS), Field::Text(format!("value {}", n % 7))),
+        (format!("kw{}", n % (KEYWORDS - 1)), Field::Text(format!("value {}", n % 7))),
         ("kw129".into(), Field::Text(format!("a longer value of keywords {}", n % 5))),
-        (format!("i{}", n % NUMBERS), Field::Number(n as i64)),
+        (format!("i{}", n % (NUMBERS - 1)), Field::Number(n as i64)),
         ("i129".into(), Field::Number((n * 7919 % DOCUMENTS) as i64)),
         text(n % TEXTS, n % 11),
         text(126, n % 300),
