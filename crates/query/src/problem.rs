@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use spirit_schema::FieldKind;
+use spirit_schema::{FieldKind, MORE};
 
 /// An error in a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,6 +12,8 @@ pub enum Problem {
     Expected(&'static str),
     /// The field does not exist.
     UnknownField,
+    /// The schema has no such field, but it has values of fields for which it had no room, as text.
+    UnknownOrMore,
     /// The text is not a value of the field's kind.
     Misfit {
         /// The field's kind.
@@ -38,6 +40,10 @@ impl fmt::Display for Problem {
         match self {
             Problem::Expected(what) => write!(f, "expected {what}"),
             Problem::UnknownField => f.write_str("no such field"),
+            Problem::UnknownOrMore => write!(
+                f,
+                "no such field; if the schema had no room for it, ask for `{MORE}:\"NAME: VALUE\"`"
+            ),
             Problem::Misfit { kind } => match kind {
                 FieldKind::Integer => f.write_str("expected a whole number of 64 bits"),
                 FieldKind::Float => f.write_str("expected a number"),

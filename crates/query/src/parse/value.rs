@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use spirit_schema::MORE;
+
 use super::Parser;
 use super::grammar::{Parse, Parsed};
 use super::marks::{
@@ -164,6 +166,9 @@ impl<'a> Parse<'a> {
         }
         match Target::named(&self.parser.schema, name) {
             Some(field) => Ok(Some(Named::Field(field))),
+            None if self.parser.schema.by_name(MORE).is_some() => {
+                self.complain(start, Problem::UnknownOrMore).map(|()| None)
+            }
             None => self.complain(start, Problem::UnknownField).map(|()| None),
         }
     }
