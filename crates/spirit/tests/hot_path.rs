@@ -27,7 +27,7 @@ use spirit::lab::Algorithm;
 use spirit::lab::{DictionaryTier, EngravePolicy, Postings};
 use spirit::schema::TimeUnit;
 use spirit::search::{Direction, Total};
-use spirit::{Builder, Document, FieldKind, Index, Reader, Search, Value};
+use spirit::{Analyzer, Builder, Document, FieldKind, Index, Reader, Search, Value};
 use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
@@ -410,6 +410,39 @@ fn what_ranking_and_patterns_ask_for_allocates_nothing() {
         assert!(sum > 100_000, "{sum}");
         index.close().unwrap();
     }
+}
+
+/// Words without a field's name are looked for in two fields of text, and the best of both counts.
+#[test]
+fn words_in_each_field_allocate_nothing() {
+    let options = with_fields(tiny(1, 8 << 20));
+    let index = options.field("title", FieldKind::Text(Analyzer::Standard)).open().unwrap();
+    for n in 0..6000 {
+        let (text, title) = (text(n), format!("common title{} word{}", n % 50, n % 7));
+        index.add(Document::new().text(&text).field("title", &title)).unwrap();
+    }
+    let mut reader = index.reader().unwrap();
+    let mut answers = 0;
+    let mut ask = || {
+        for query in [
+            "word1",
+            "common word3",
+            "+common -word4",
+            "common^2 (word1 OR title7)^0.5",
+            "\"common word1\"",
+            "wor* title1~1",
+            "\"word1 oth\"*",
+            "(word1 title1 third1)~2",
+        ] {
+            answers += reader.count(query).unwrap();
+            for search in [Search::newest(20), Search::best(20)] {
+                answers += reader.search(query, search).unwrap().len() as u64;
+            }
+        }
+    };
+    ask();
+    assert_eq!(allocations(ask), 0);
+    assert!(answers > 1000, "{answers}");
 }
 
 /// Tells this binary that it is the child, and which one.

@@ -51,6 +51,7 @@ use crate::top::{Scored, Top};
 pub(super) use candidate_check::CandidateCheck;
 use lists::List;
 pub(super) use max_score_fresh::Tally;
+pub(super) use tree::BestRoom;
 
 /// The collector of ranked matches.
 pub(crate) struct Ranked<'r> {

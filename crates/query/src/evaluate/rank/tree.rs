@@ -18,6 +18,19 @@ use crate::evaluate::{Evaluation, OUT, Place, Scratch, words_of};
 use crate::query::{Kind, NodeId, Occur};
 use crate::rank::{Best, Weight, score};
 
+/// The scores of a window's documents while the best of their clauses is found.
+pub(in crate::evaluate) struct BestRoom {
+    best: Box<[Best]>,
+    of_clause: Box<[f32]>,
+}
+
+impl BestRoom {
+    pub(in crate::evaluate) fn new() -> BestRoom {
+        let ranks = RANKS as usize;
+        BestRoom { best: vec![Best::default(); ranks].into(), of_clause: vec![0.0; ranks].into() }
+    }
+}
+
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers the documents that may be among the best, in the registered segments of this part.
     pub(super) fn rank_tree(&mut self, bounded: bool) {
@@ -105,7 +118,8 @@ impl Evaluation<'_, Ranked<'_>> {
     }
 
     /// Adds the best of its clauses' scores, and `tie` times the others. Out of line, and the scores
-    /// apart from the stack: its frame would count for each level of a query.
+    /// apart from the stack: its frame would count for each level of a query. Only a best within a
+    /// best allocates, once.
     #[inline(never)]
     fn score_best(
         &mut self,
@@ -116,13 +130,17 @@ impl Evaluation<'_, Ranked<'_>> {
         bits: &[u64],
         scores: &mut [f32],
     ) {
-        let (mut best, mut of_clause) = (vec![Best::default(); scores.len()], scores.to_vec());
+        let mut room = self.scratch.bests.pop().unwrap_or_else(BestRoom::new);
+        let BestRoom { best, of_clause } = &mut room;
+        let of_clause = &mut of_clause[..scores.len()];
+        best.fill(Best::default());
         self.score_clauses(place, node, window, bits, |own, child, bits| {
             ones(bits).for_each(|bit| of_clause[bit] = 0.0);
-            own.score(place, child, window, bits, &mut of_clause);
+            own.score(place, child, window, bits, of_clause);
             ones(bits).for_each(|bit| best[bit].add(std::mem::take(&mut of_clause[bit])));
         });
         ones(bits).for_each(|bit| scores[bit] += best[bit].with(tie));
+        self.scratch.bests.push(room);
     }
 
     /// Calls `score` with each clause that adds to the score, and the documents of `bits` that it
