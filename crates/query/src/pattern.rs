@@ -242,6 +242,13 @@ pub(crate) mod tests {
         assert_eq!(asked(PatternKind::Wildcard, "b?r*", "cart"), Verdict::End);
         assert_eq!(asked(PatternKind::Wildcard, "\\*", "*"), Verdict::Match);
         assert_eq!(asked(PatternKind::Wildcard, "\\*", "a"), Verdict::No);
+        // A question mark is a character, however many bytes it has.
+        for (pattern, term, matches) in
+            [("?", "é", true), ("h?ron", "héron", true), ("??", "é", false), ("*?b", "éb", true)]
+        {
+            let found = asked(PatternKind::Wildcard, pattern, term) == Verdict::Match;
+            assert_eq!(found, matches, "{pattern} and {term}");
+        }
     }
 
     #[test]

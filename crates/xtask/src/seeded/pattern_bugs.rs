@@ -43,14 +43,6 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test queries", "patterns_find_a_term"),
     },
     Bug {
-        name: "fuzzy-midway",
-        what: "a word is given up in the middle of a transposition",
-        file: "crates/query/src/fuzzy.rs",
-        old: "            && (!self.fuzzy.transpositions || nearest(&self.rows[self.known - 1]) >= distance)",
-        new: "",
-        found_by: FUZZY,
-    },
-    Bug {
         name: "fuzzy-zeros",
         what: "what is filled up with zeros passes for a whole term, whatever the word is",
         file: "crates/query/src/fuzzy.rs",
