@@ -52,6 +52,9 @@ pub(crate) struct FlushStage {
     no_rewrite_before: Position,
     /// The room at the last rewrite that found too little.
     found_no_room: Option<Room>,
+    /// True while a flush finds no place for a term. That may be so though the dictionary has room:
+    /// the lines near the term's own are full.
+    is_dictionary_full: bool,
     /// Segments that were dropped and are still to be swept, oldest first.
     dropped: VecDeque<Dropped>,
     leases: Leases,
@@ -115,6 +118,7 @@ impl FlushStage {
             rewrite_is_blocked: false,
             no_rewrite_before: 0,
             found_no_room: None,
+            is_dictionary_full: false,
             dropped: VecDeque::new(),
             leases,
             lateness,
@@ -293,7 +297,8 @@ impl FlushStage {
             let before = self.shared.progress();
             // Readers may block room, however it is made.
             self.enforce_leases();
-            let shed = stop == FlushStop::DictionaryFull && self.shed_all();
+            self.is_dictionary_full = stop == FlushStop::DictionaryFull;
+            let shed = self.is_dictionary_full && self.shed_all();
             let made = shed || self.make_room();
             let smaller = self.in_dram() == 0 && flush.without_bitmaps();
             // A run that breaks off leaves garbage, which the next run may find collected.
@@ -306,6 +311,7 @@ impl FlushStage {
             }
             self.collect();
         }
+        self.is_dictionary_full = false;
         self.shared.note_progress();
         if let Some(placement) = &mut self.placement {
             placement.push(flush.engrave(end));

@@ -146,7 +146,7 @@ impl FlushStage {
         // the oldest segment may be dropped.
         let may_drop = self.shared.on_full == OnFull::DropOldest;
         let others_short = !memory.has_slot(window.end + SLOTS_FREE_MIN)
-            || (!may_drop && memory.dictionary().is_crowded());
+            || (!may_drop && (memory.dictionary().is_crowded() || self.is_dictionary_full));
         let is_half_full = used >= bytes / 2 || memory.dictionary().is_half_full();
         if !(is_half_full || others_short) || !memory.has_dead() || !self.may_rewrite() {
             return None;
