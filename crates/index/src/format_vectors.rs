@@ -211,8 +211,8 @@ fn columns() {
     values.iter().for_each(|(row, value)| writer.put(*row, *value));
     let words = region.view(Span::<AtomicU64>::new(4096, layout.bytes() / 8));
     let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
-    let directory = [3 << 32 | 2, 2 << 32 | 0x02_3005, 9 << 32 | 2, 1 << 63 | 5, 1 << 63 | 300];
-    let second = [1 << 32 | 0x01_01_6006, 11 << 32 | 2, 0, 1];
+    let directory = [3 << 32 | 2, 2 << 32 | 0x0002_3005, 9 << 32 | 2, 1 << 63 | 5, 1 << 63 | 300];
+    let second = [1 << 32 | 0x0101_6006, 11 << 32 | 2, 0, 1];
     let contents = [0b101, 295, 2 << 32 | 2, 0x0100];
     assert_eq!(found, [&directory[..], &second[..], &contents[..]].concat());
 }
@@ -228,7 +228,7 @@ fn a_column_of_lengths() {
     layout.begin(&region, 4096).put(1, length);
     let words = region.view(Span::<AtomicU64>::new(4096, layout.bytes() / 8));
     let found: Vec<u64> = words.iter().map(|word| word.load(Relaxed)).collect();
-    assert_eq!(found, [3 << 32 | 1, 1 << 32 | 0x01_1007, 5 << 32 | 1, 4, 4, 0b010, 0x0400]);
+    assert_eq!(found, [3 << 32 | 1, 1 << 32 | 0x0001_1007, 5 << 32 | 1, 4, 4, 0b010, 0x0400]);
 }
 
 /// The first words of the region's log, and the operations of a record of two documents.
