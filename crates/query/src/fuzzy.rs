@@ -276,7 +276,7 @@ impl FuzzyMatcher {
 
     /// True if no term that begins with the known characters is near enough. The least distance of
     /// a row is at most one more than that of the row before: a character may be inserted. So a
-    /// transposition, which costs one and leads from the last row but one, is none that was nearer.
+    /// transposition, which costs one and leads from the last row but one, comes from no nearer row.
     fn is_too_far(&self) -> bool {
         let nearest = self.rows[self.known].iter().copied().min().unwrap_or(FAR);
         nearest > self.fuzzy.distance

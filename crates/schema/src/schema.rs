@@ -149,7 +149,7 @@ impl Schema {
     }
 
     /// True if there is room for another field, with this name.
-    pub fn has_room_for(&self, name: &str) -> bool {
+    fn has_room_for(&self, name: &str) -> bool {
         let bytes = list_bytes(name) + list_bytes(MORE);
         let fields = self.fields.len() - usize::from(self.by_name.contains_key(MORE));
         fields < FIELDS_MAX && self.list_bytes + bytes <= LIST_BYTES_MAX

@@ -28,7 +28,7 @@ pub struct FieldId(pub u16);
 /// Bits of a key before its field and its length.
 const FIELD: u32 = 48;
 const LENGTH: u32 = 60;
-/// In place of a length: the term is long, or, without field and length, there is none.
+/// In place of a length: the term is long or, without field and length, there is no term.
 const LONG: u64 = 15 << LENGTH;
 
 /// The first byte of a field's code that has two.
@@ -40,7 +40,7 @@ impl FieldId {
     /// The highest number.
     pub const MAX: FieldId = FieldId((1 << (LENGTH - FIELD)) - 1);
 
-    /// Returns its code and the number of its bytes. Codes have the order of the numbers, and none
+    /// Returns its code and the number of its bytes. Codes have the order of the numbers, and no code
     /// is the beginning of another one.
     #[inline]
     pub fn code(self) -> ([u8; 2], usize) {
