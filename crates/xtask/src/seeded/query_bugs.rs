@@ -357,7 +357,7 @@ pub(super) const BUGS: &[Bug] = &[
         what: "further pages score by what the index has become",
         file: "crates/spirit/src/search/answer.rs",
         old: "counts.clone_from(earlier),",
-        new: "{\n            let _ = earlier;\n            counts.begin(query);\n            snapshots.iter().for_each(|snapshot| counts.add(snapshot, query));\n        }",
+        new: "{\n            let _ = earlier;\n            counts.begin(query);\n            snapshots.for_each(|snapshot| counts.add(&snapshot, query));\n        }",
         found_by: BEST_PAGES,
     },
     Bug {
