@@ -49,7 +49,8 @@ macro_rules! with_syntax {
 
 Queries:
   a b (either)   +a -b   a AND b   a OR b   NOT a   ( )   * (every document)
-  text:word   key:VALUE   field:* (any value)   level:IN [warn error]
+  word (in every field of text)   title:word   text:word (in the text alone)
+  key:VALUE   field:* (any value)   level:IN [warn error]
   \"a phrase\"   \"near by\"~3   \"begin of phr\"*   pre*   w?ld*   fuzzy~1
   (a b c)~2   word^2   views:[3 TO 9}   views:>=3   at:2026-11-22   at:>now-1h"
         )

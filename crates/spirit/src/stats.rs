@@ -237,7 +237,9 @@ impl Adding<'_> {
         let mut engraved = 0;
         for position in (snapshot.oldest()..end).rev() {
             let Some(segment) = snapshot.segment(position) else { continue };
-            let Some((descriptor, state)) = memory.table().get(position) else { continue };
+            let Some((_, state)) = memory.table().get(position) else { continue };
+            // The table may lead to a rewritten segment by now, which has other rows.
+            let descriptor = segment.descriptor();
             engraved += u64::from(state >= State::Engraved);
             let is_fresh = descriptor.rows() == u64::MAX;
             let mut described = describe(memory, descriptor, state, u64::from(segment.rows()));
