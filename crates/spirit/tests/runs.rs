@@ -4,8 +4,8 @@ mod support;
 
 use std::collections::BTreeMap;
 
-use spirit::Index;
-use spirit::lab::DictionaryTier;
+use spirit::lab::{DictionaryTier, EngravePolicy, PointerUpdate};
+use spirit::{Analyzer, Index};
 use spirit_index::ground::{FieldId, Term};
 use support::directory::Directory;
 use support::tiny;
@@ -101,4 +101,29 @@ fn what_had_not_come_together_is_merged_by_the_next_start() {
     index.settle();
     assert_eq!(index.stats().unwrap().merged.0, 2);
     assert_eq!(counts(), [6, 1, 1, 3]);
+}
+
+/// The third run of three segments has no place in the dictionary. It is shortened to its first segment, which has one as soon as
+/// what the run had entered is taken back.
+#[test]
+fn a_run_that_is_too_long_leaves_nothing_in_the_dictionary() {
+    let directory = Directory::new();
+    let options = Index::builder().dram_bytes(17 * (64 << 10)).segment_bytes(64 << 10);
+    let options = options.nvm_bytes((32 << 10) + 5 * (64 << 10)).log_bytes(16 << 10);
+    let options = options.directory(directory.path()).document_bytes_max(6 << 10);
+    let options = options.engrave(EngravePolicy::Eager).pointer_update(PointerUpdate::Eager);
+    let index = options.merge_after(3).analyzer(Analyzer::Simple).open().unwrap();
+    let words = |name: &str, count: usize| -> String {
+        (0..count).map(|n| format!("{name}w{n} ")).collect()
+    };
+    let common = words("c", 50);
+    for segment in 0..9 {
+        index.add(&format!("{common} {}", words(&format!("n{segment}"), 60))).unwrap();
+        index.flush().unwrap();
+        index.settle();
+    }
+    let stats = index.stats().unwrap();
+    assert_eq!(stats.merged.0, 7, "two runs, and of the third one segment");
+    let dictionary = stats.partitions.iter().find(|part| part.name == "nvm dictionary").unwrap();
+    assert!(dictionary.used + 60 * 64 < dictionary.bytes, "there is room again");
 }

@@ -18,7 +18,6 @@ const REPLACED: Tests = histories(&[("SPIRIT_SIM_SEED", "0")]);
 const DELETED: Tests = histories(&[("SPIRIT_SIM_SEED", "1")]);
 const LAPS: Tests = histories(&[("SPIRIT_SIM_SEED", "4")]);
 const MANY_WORDS: Tests = histories(&[("SPIRIT_SIM_SEED", "5")]);
-const MANY_WORDS_IN_RUNS: Tests = histories(&[("SPIRIT_SIM_SEED", "11")]);
 const RUNS: Tests = histories(&[("SPIRIT_SIM_SEED", "10")]);
 const KEPT_IN_VIEW: Tests = histories(&[("SPIRIT_SIM_SEED", "6")]);
 const GROUPS_IN_BOTH: Tests = histories(&[("SPIRIT_SIM_SEED", "8")]);
@@ -208,7 +207,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/merge.rs",
         old: "self.new.added.drain(..).for_each(|line| writer.discard(&merged, line));",
         new: "",
-        found_by: MANY_WORDS_IN_RUNS,
+        found_by: tests("-p spirit --test runs", "a_run_that_is_too_long"),
     },
     Bug {
         name: "long-terms-lines",
