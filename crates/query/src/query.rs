@@ -241,7 +241,10 @@ pub(crate) enum TooLarge {
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            TooLarge::Clauses { max } => write!(f, "more than {max} clauses"),
+            TooLarge::Clauses { max } => write!(
+                f,
+                "more than {max} clauses; a word without a field's name is one in each field of text"
+            ),
             TooLarge::Text { max } => write!(f, "a text of more than {max} bytes"),
             TooLarge::Bytes { max } => write!(f, "words of more than {max} bytes in all"),
             TooLarge::Patterns { max } => {

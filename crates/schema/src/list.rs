@@ -53,7 +53,9 @@ impl Schema {
         while !rest.is_empty() {
             let (name, kind, widening) = take_field(&mut rest).ok_or(MalformedList)?;
             let id = match name {
-                MORE if kind == FieldKind::Text(analyzer) => schema.add_more(),
+                MORE if kind == FieldKind::Text(analyzer) && schema.by_name(MORE).is_none() => {
+                    schema.add_more()
+                }
                 name => schema.add(name, kind).map_err(|_| MalformedList)?,
             };
             schema.set(id, kind, widening);
@@ -106,6 +108,10 @@ mod tests {
         ]
     }
 
+    fn bytes_of_more() -> usize {
+        crate::limits::list_bytes(MORE)
+    }
+
     proptest! {
         #[test]
         fn a_list_reads_back(fields in prop::collection::vec(("[a-z@][a-zäß0-9._@-]{0,60}", kind()), 0..40)) {
@@ -123,6 +129,20 @@ mod tests {
             if let Some(cut) = list.len().checked_sub(1) {
                 prop_assert!(Schema::from_list(&list[..cut], Analyzer::Simple, true).is_err());
             }
+        }
+
+        #[test]
+        fn the_field_of_more_is_listed_once(at in 0usize..3, twice: bool) {
+            let mut schema = Schema::new(Analyzer::Simple, true);
+            (0..at).for_each(|n| drop(schema.add(&format!("n{n}"), FieldKind::Integer).unwrap()));
+            schema.add_more();
+            let mut list = schema.list();
+            let more = list.split_off(list.len() - bytes_of_more());
+            (0..=usize::from(twice)).for_each(|_| list.extend_from_slice(&more));
+            let read = Schema::from_list(&list, Analyzer::Simple, true);
+            prop_assert_eq!(read.is_err(), twice);
+            // It has the analyzer of the text.
+            prop_assert!(Schema::from_list(&list, Analyzer::English, true).is_err());
         }
 
         #[test]

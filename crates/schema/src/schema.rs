@@ -264,8 +264,9 @@ impl Schema {
                 Ok(field) => encoded::put(field.id, fitted(field, value)?, out),
                 Err(error) => {
                     let more = self.more_for(name, value).filter(|_| is_unknown(&error));
+                    let more = more.ok_or(error)?;
                     let text = format!("{name}: {}", whole(value));
-                    encoded::put(more.ok_or(error)?, FieldValue::Text(&text), out);
+                    encoded::put(more, FieldValue::Text(&text), out);
                 }
             }
             count += 1;

@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use crate::ground::ids::SegmentId;
 use crate::ground::posting::{LOCAL_MAX, frequency, local, rank_of};
-use crate::ground::term::FieldId;
+use crate::ground::term::{FieldId, TERM_BYTES_MAX};
 use crate::terms::entries::{ALONE, Entry, PACKED};
 use crate::terms::packed_terms::CODED_BYTES_MAX;
 
@@ -62,11 +62,11 @@ impl Coded {
         &self.bytes[..self.len]
     }
 
-    /// Returns its field and its bytes.
+    /// Returns its field and its bytes, at most [`TERM_BYTES_MAX`].
     pub(super) fn parts(&self) -> (FieldId, &[u8]) {
-        // Damaged data may have any code.
+        // Damaged data may have any code, and a byte too many behind a short one.
         let (field, code) = FieldId::from_code(self.bytes()).unwrap_or((FieldId::MAX, self.len));
-        (field, &self.bytes()[code..])
+        (field, &self.bytes[code..self.len.min(code + TERM_BYTES_MAX)])
     }
 }
 
@@ -227,6 +227,21 @@ mod tests {
 
     fn none() -> Entry {
         Entry { segment: SegmentId(8), ..Entry::NONE }
+    }
+
+    /// No coded term, however it came about, has more bytes than a buffer for terms.
+    #[test]
+    fn parts_are_no_longer_than_a_term() {
+        for first in [0, 239, 240, 255] {
+            for len in [0, 1, 2, 3, CODED_BYTES_MAX - 1, CODED_BYTES_MAX] {
+                let coded = Coded { bytes: [first; CODED_BYTES_MAX], len };
+                assert!(coded.parts().1.len() <= TERM_BYTES_MAX.min(len), "{first}, {len}");
+            }
+        }
+        let longest = [b'x'; TERM_BYTES_MAX];
+        for field in [0, 240, FieldId::MAX.0].map(FieldId) {
+            assert_eq!(Coded::new(field, &longest).parts(), (field, &longest[..]));
+        }
     }
 
     proptest! {
