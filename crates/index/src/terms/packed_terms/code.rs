@@ -229,7 +229,7 @@ mod tests {
         Entry { segment: SegmentId(8), ..Entry::NONE }
     }
 
-    /// No coded term, however it came about, has more bytes than a buffer for terms.
+    /// No coded term, whatever its bytes, has more bytes than a buffer for terms.
     #[test]
     fn parts_are_no_longer_than_a_term() {
         for first in [0, 239, 240, 255] {
