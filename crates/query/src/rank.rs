@@ -30,7 +30,7 @@ use inverses::Inverses;
 pub(crate) use longest::{longest, longest_below};
 
 /// Text fields besides the text that an index may have.
-const FIELDS: usize = spirit_index::ground::TEXT_FIELDS_MAX as usize;
+const FIELDS: usize = spirit_index::fresh::TEXT_FIELDS_MAX as usize;
 
 /// The parameters of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
