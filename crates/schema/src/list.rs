@@ -134,7 +134,9 @@ mod tests {
         #[test]
         fn the_field_of_more_is_listed_once(at in 0usize..3, twice: bool) {
             let mut schema = Schema::new(Analyzer::Simple, true);
-            (0..at).for_each(|n| drop(schema.add(&format!("n{n}"), FieldKind::Integer).unwrap()));
+            for n in 0..at {
+                schema.add(&format!("n{n}"), FieldKind::Integer).unwrap();
+            }
             schema.add_more();
             let mut list = schema.list();
             let more = list.split_off(list.len() - bytes_of_more());

@@ -104,6 +104,9 @@ fn documents_from_before_are_read_as_floating_point_numbers() {
     assert_eq!(kind(&index), FieldKind::Integer);
     add(&index, "e", 20.5);
     assert_eq!(kind(&index), FieldKind::Float);
+    // The row of `c` is not flushed yet.
+    let count = |query: &str| index.searcher().count(query).unwrap();
+    assert_eq!((count("n:-3"), count("n:<20"), count("n:>20")), (1, 2, 2));
     // Of the segment that has both.
     add(&index, "f", 21);
     add(&index, "d", 0);

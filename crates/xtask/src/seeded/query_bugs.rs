@@ -17,6 +17,7 @@ const IN_TIME: Tests = tests("-p spirit --test queries", "a_query_ends_in_time")
 const EXPLAINED: Tests = tests("-p spirit --test explain", "scores_are_explained");
 const WITHOUT_A_VALUE: Tests = tests("-p spirit --test ends", "documents_without_a_value");
 const COUNTED: Tests = tests("-p spirit --test ends", "no_hit_is_wanted");
+const WIDENED: Tests = tests("-p spirit --test fields", "documents_from_before_are_read");
 const BUCKETS: Tests = tests("-p spirit --test facets", "negative_numbers");
 
 pub(super) const fn of_query(named: &'static str) -> Tests {
@@ -471,5 +472,29 @@ pub(super) const BUGS: &[Bug] = &[
         old: "        self.counts.clear();\n",
         new: "",
         found_by: tests("-p spirit --test facets", "facets_of_plain_documents"),
+    },
+    Bug {
+        name: "columns-unconverted",
+        what: "integers of a column from before its field was widened are taken for floating-point numbers",
+        file: "crates/index/src/column.rs",
+        old: "        self.entry.kind.converted(self.kind, stored)",
+        new: "        stored",
+        found_by: WIDENED,
+    },
+    Bug {
+        name: "rows-unconverted",
+        what: "integers of a fresh row from before its field was widened are taken for floating-point numbers",
+        file: "crates/index/src/ground/values.rs",
+        old: "Some(self.kind.converted(kind, self.kind.sortable(self.bits)))",
+        new: "Some(self.kind.sortable(self.bits))",
+        found_by: WIDENED,
+    },
+    Bug {
+        name: "widened-range-ends-early",
+        what: "of integers that become one floating-point number a range has only those below the highest",
+        file: "crates/index/src/column.rs",
+        old: "self.read(stored) > *within.end()",
+        new: "self.read(stored) >= *within.end()",
+        found_by: WIDENED,
     },
 ];
