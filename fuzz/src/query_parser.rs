@@ -124,12 +124,26 @@ fn check_lenient(reader: &mut Reader, text: &str, is_refused: bool) {
 fn check_prose(reader: &mut Reader, text: &str) {
     let mut left = text.to_owned();
     while let Err(SearchError::Parse(error)) = reader.count(left.as_str()) {
-        let Some(mark) = prose_mark(&left, error.offset) else {
+        let mark = prose_mark(&left, error.offset).or_else(|| bar(&left, error.offset));
+        let Some(mark) = mark else {
             panic!("nothing was wrong with {text:?}, but {error} in {left:?}")
         };
         let escaped: String = left[mark.clone()].chars().flat_map(|c| ['\\', c]).collect();
         left.replace_range(mark, &escaped);
     }
+}
+
+/// Returns the last unescaped bar up to `at` with no word next to it: an operator to a strict parser only.
+fn bar(text: &str, at: usize) -> Option<Range<usize>> {
+    let bars = text.match_indices('|').filter(|(start, _)| *start <= at);
+    let stands_alone = |start: &usize| {
+        let before = text[..*start].chars().next_back();
+        let behind = text[start + 1..].chars().next();
+        let ends = |c: Option<char>| c.is_none_or(|c| c.is_whitespace() || "()\"".contains(c));
+        before != Some('\\') && before != Some('|') && ends(behind)
+    };
+    let last = bars.map(|(start, _)| start).filter(stands_alone).last();
+    last.map(|start| start..start + 1)
 }
 
 /// Returns the unescaped marks that make a strict parser stumble at `at`, but are prose: a sign or a colon without a
