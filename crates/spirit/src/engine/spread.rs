@@ -9,14 +9,15 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 use spirit_index::keys;
 
 use super::Engine;
 use super::encoded::Encoded;
-use super::side_by_side::{SIDE_BY_SIDE_MIN, locked, side_by_side};
+use super::side_by_side::{SIDE_BY_SIDE_MIN, side_by_side};
 use crate::config::document::Document;
 use crate::config::error::WriteError;
 use crate::write::collector::Collector;
@@ -174,20 +175,17 @@ impl<'e> Spread<'e> {
         if self.count < SIDE_BY_SIDE_MIN {
             return parts.filter_map(|(role, part)| in_steps(role, part, &step).err()).collect();
         }
-        let free = Mutex::new(parts.collect::<Vec<_>>());
-        let stopped = Mutex::new(Vec::new());
-        // Each round writes some documents; it ends when other threads have all parts that are left.
+        let parts: Vec<_> = parts.map(|(role, part)| Part::new(role, part)).collect();
         let run = |()| {
-            let mut own = None;
-            while let Some((role, part)) = take_next(&free, own.take()) {
-                match step(role, part) {
-                    Ok(count) => own = Some((role, &part[count..])),
-                    Err(error) => locked(&stopped).push(error),
-                }
+            let (mut own, mut stopped) = (None, Vec::new());
+            // Each round writes some documents; it ends when other threads have all parts that are left.
+            while let Some(mut part) = take_next(&parts, own.take()) {
+                stopped.extend(part.write_some(&step).err());
+                own = Some(part);
             }
+            stopped
         };
-        side_by_side(vec![(); self.parts.len()], run);
-        stopped.into_inner().unwrap_or_else(PoisonError::into_inner)
+        side_by_side(vec![(); parts.len()], run).into_iter().flatten().collect()
     }
 
     /// Gives the documents' numbers back. Later documents get them.
@@ -216,22 +214,70 @@ fn in_steps<E>(
     Ok(())
 }
 
-/// Returns a thread's own part, unless that is done or a free one has many more documents left.
-fn take_next<'p, R>(
-    free: &Mutex<Vec<(R, &'p [Numbered])>>,
-    own: Option<(R, &'p [Numbered])>,
-) -> Option<(R, &'p [Numbered])> {
-    let mut free = locked(free);
-    let own_left = own.as_ref().map_or(0, |(_, part)| part.len());
-    let longest = free.iter().enumerate().max_by_key(|(_, (_, part))| part.len());
-    let other = longest
-        .filter(|(_, (_, part))| part.len() > own_left + if own_left > 0 { CHANGE_MIN } else { 0 });
-    match other.map(|(at, _)| at) {
-        Some(at) => {
-            let other = free.swap_remove(at);
-            free.extend(own);
-            Some(other)
-        }
-        None => own.filter(|(_, part)| !part.is_empty()),
+/// A part that any thread may go on with, one at a time.
+struct Part<'p> {
+    /// How many documents are left, as the thread that has the part said last.
+    left: AtomicUsize,
+    rest: Mutex<Rest<'p>>,
+}
+
+struct Rest<'p> {
+    role: &'p mut Ingester,
+    documents: &'p [Numbered],
+}
+
+/// A part that a thread has.
+struct Taken<'p, 's> {
+    left: &'s AtomicUsize,
+    rest: MutexGuard<'s, Rest<'p>>,
+}
+
+impl<'p> Part<'p> {
+    fn new(role: &'p mut Ingester, documents: &'p [Numbered]) -> Part<'p> {
+        let left = AtomicUsize::new(documents.len());
+        Part { left, rest: Mutex::new(Rest { role, documents }) }
     }
+
+    /// Takes the part if no thread has it. Nobody waits for a part.
+    fn take(&self) -> Option<Taken<'p, '_>> {
+        self.rest.try_lock().ok().map(|rest| Taken { left: &self.left, rest })
+    }
+}
+
+impl Taken<'_, '_> {
+    fn left(&self) -> usize {
+        self.rest.documents.len()
+    }
+
+    /// Writes some documents. Those behind an error are not written.
+    fn write_some<E>(
+        &mut self,
+        step: impl Fn(&mut Ingester, &[Numbered]) -> Result<usize, E>,
+    ) -> Result<(), E> {
+        let Rest { role, documents } = &mut *self.rest;
+        let written = step(role, documents);
+        *documents = written.as_ref().map_or(&[], |count| &documents[*count..]);
+        // Relaxed: it is a hint. Who takes the part sees by its lock what is left.
+        self.left.store(documents.len(), Relaxed);
+        written.map(|_| ())
+    }
+}
+
+/// Returns a thread's own part, unless that is done or a free one has many more documents left.
+///
+/// A thread that gets none has none with documents left. So of two threads that find each other's
+/// parts taken, the one that goes on looks again, and no part is left behind.
+fn take_next<'p, 's>(parts: &'s [Part<'p>], own: Option<Taken<'p, 's>>) -> Option<Taken<'p, 's>> {
+    let mut longest = own.filter(|own| own.left() > 0);
+    let mut min = longest.as_ref().map_or(0, |own| own.left() + CHANGE_MIN);
+    for part in parts {
+        if part.left.load(Relaxed) > min
+            && let Some(taken) = part.take()
+            && taken.left() > min
+        {
+            min = taken.left();
+            longest = Some(taken);
+        }
+    }
+    longest
 }
