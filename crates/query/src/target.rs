@@ -17,9 +17,9 @@ impl Target {
         Target { id: TEXT, kind: FieldKind::Text(analyzer) }
     }
 
-    /// Returns the field with this name, or the keywords of a text field.
+    /// Returns the field with this name.
     pub(crate) fn named(schema: &Schema, name: &str) -> Option<Target> {
-        schema.asked(name).map(|(id, kind)| Target { id, kind })
+        schema.by_name(name).map(|field| Target { id: field.id, kind: field.kind })
     }
 
     /// True if its values are terms unchanged.

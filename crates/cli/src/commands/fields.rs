@@ -28,9 +28,6 @@ struct Listed {
 struct Field {
     name: String,
     kind: String,
-    /// The values of a text are keywords too.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    keywords: bool,
     /// Documents that have it; none if it would take too long to count them.
     documents: Option<u64>,
 }
@@ -60,8 +57,7 @@ fn list(index: &Index) -> Result<Listed, Failure> {
     let schema = index.schema();
     let field = |field: &spirit::schema::Field| {
         let (name, kind) = (field.name.clone(), field.kind.to_string());
-        let keywords = field.keywords().is_some();
-        Ok(Field { documents: count(&name)?, name, kind, keywords })
+        Ok(Field { documents: count(&name)?, name, kind })
     };
     let fields = schema.fields().iter().map(field).collect::<Result<_, Failure>>()?;
     Ok(Listed { fields, strict: !schema.is_dynamic() })
@@ -70,22 +66,15 @@ fn list(index: &Index) -> Result<Listed, Failure> {
 impl Listed {
     /// Writes them for people.
     fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
-        let longest = |text: fn(&Field) -> String| {
+        let longest = |text: fn(&Field) -> &str| {
             self.fields.iter().map(|field| text(field).chars().count()).max().unwrap_or(0)
         };
-        let (name, kind) = (longest(|field| escaped(&field.name).into()), longest(Field::kinds));
+        let (name, kind) = (longest(|field| &field.name), longest(|field| &field.kind));
         for field in &self.fields {
             let documents = field.documents.map_or(NONE.to_owned(), grouped);
             let shown = escaped(&field.name);
-            writeln!(out, "{shown:<name$}  {:<kind$}  {documents:>11}", field.kinds())?;
+            writeln!(out, "{shown:<name$}  {:<kind$}  {documents:>11}", field.kind)?;
         }
         Ok(())
-    }
-}
-
-impl Field {
-    fn kinds(&self) -> String {
-        let keywords = if self.keywords { ", keyword" } else { "" };
-        format!("{}{keywords}", self.kind)
     }
 }
