@@ -3,9 +3,9 @@
 #
 # If the toolchain has the standard library's source, that is built instrumented as well and nothing is
 # suppressed. Otherwise a mutex that is waited for is invisible to ThreadSanitizer and everything behind it looks
-# like a race: `tsan.supp` names what is behind one. The tests join their threads by hand, because the end of a scope
-# is invisible too. Tests with several writers need `tsan-role.supp` besides, which covers a lot; those with one
-# writer judge what is shared without a lock.
+# like a race: `tsan.supp` names what is behind one. The tests and the engine join their threads one by one, because
+# the end of a scope is invisible too. Tests with several writers need `tsan-role.supp` besides, which covers a
+# lot; those with one writer judge what is shared without a lock.
 #
 # What it can find: plain memory that two threads share by mistake. The heap is made of atomics, so an ordering that is
 # too weak there is no race to it; finding those is the model checker's part.
