@@ -34,7 +34,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/duplicate_terms.rs",
         old: "node.boost = (node.boost + boost).min(f32::MAX);",
         new: "node.boost = node.boost.max(boost);",
-        found_by: tests("-p spirit --test oracle", "one_executor_is_the_naive_index"),
+        found_by: of_query("the_same_query_has_the_same"),
     },
     Bug {
         name: "repeated-counted",

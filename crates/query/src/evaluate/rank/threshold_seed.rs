@@ -180,8 +180,18 @@ mod tests {
 
     /// Blocks of postings: frequency and length.
     fn any_blocks() -> impl Strategy<Value = Vec<Vec<(u8, u16)>>> {
-        let block = proptest::collection::vec((1u8..16, 1u16..300), 1..40);
-        proptest::collection::vec(block, 1..12)
+        let any = proptest::collection::vec((1u8..16, 1u16..300), 1..40);
+        proptest::collection::vec(prop_oneof![any, more_than_pairs()], 1..12)
+    }
+
+    /// A block in which no posting exceeds another in frequency and density: some pairs are joined.
+    fn more_than_pairs() -> impl Strategy<Value = Vec<(u8, u16)>> {
+        let frequencies = proptest::sample::subsequence((1..16).collect::<Vec<u8>>(), 5..15);
+        let length =
+            |frequency: u8, more: u16| u16::from(frequency) * (u16::from(frequency) + more);
+        (frequencies, 0u16..20).prop_map(move |(frequencies, more)| {
+            frequencies.into_iter().map(|frequency| (frequency, length(frequency, more))).collect()
+        })
     }
 
     proptest! {
