@@ -3,6 +3,7 @@
 //! - `++` directly behind a word that begins with a letter ends it (`C++`, `g++`), unless a letter
 //!   or `_` follows. A version may follow: `C++17` is `c++` and `17`.
 //! - `#` behind such a word ends it (`C#`, `F#`), unless a letter, a digit or `_` follows.
+//! - A sign that a mark or a tone of skin continues belongs to that, and no word.
 //! - `.` directly in front of a letter begins a word (`.NET`, `.gitignore`), if it stands at the
 //!   beginning of the text, behind white space, or behind an opening sign such as `(`, `"` or `/`.
 //!
@@ -15,7 +16,7 @@ use crate::emitter::Emitter;
 use crate::fold::Fold;
 use crate::joins::Joins;
 use crate::scan::{Lower, Runs};
-use crate::signs::{is_apostrophe, is_mark};
+use crate::signs::{extends_sign, is_apostrophe};
 use crate::standard::{Around, slow_lane, walk};
 use crate::token::SpanSink;
 
@@ -57,7 +58,8 @@ pub(crate) fn signs_behind(text: &str, word: &Range<usize>, is_normal: bool) -> 
         _ if !text[word.clone()].starts_with(char::is_alphabetic) => Some(0),
         Some(c) if !c.is_ascii() && !is_normal => None,
         Some('+' | '#' | '_') => Some(0),
-        Some(c) if (c.is_alphanumeric() || is_mark(c)) && !is_digit(c) => Some(0),
+        Some(c) if c.is_alphanumeric() && !is_digit(c) => Some(0),
+        Some(c) if extends_sign(c) => Some(0),
         _ => Some(bytes),
     }
 }

@@ -1,12 +1,14 @@
 //! Signs that carry no meaning of their own: those that nobody sees, and the several apostrophes.
 
-use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+use unicode_normalization::char::{canonical_combining_class, compose, is_combining_mark};
 use unicode_segmentation::UnicodeSegmentation;
 
 /// The joiner of emoji. Within words it asks for a shape of letters only.
 const JOINER: char = '\u{200d}';
 /// The base of flags of regions. Tag characters after it say which.
 const FLAG: char = '\u{1f3f4}';
+/// The mark that strikes arrows out.
+const SOLIDUS: char = '\u{338}';
 
 /// True for the signs that are one with `'`: typographic and modifier apostrophes, and marks that
 /// are typed for them.
@@ -75,13 +77,24 @@ fn ends_emoji(c: char) -> bool {
 }
 
 fn begins_with_pictograph(text: &str) -> bool {
-    let mut seen = text.chars().filter(|&c| !is_invisible(c));
-    if !seen.next().is_some_and(is_pictograph) {
-        return false;
-    }
+    let mut seen = text.chars().filter(|&c| c != JOINER && !is_tag(c) && !is_invisible(c));
+    let Some(first) = seen.next().filter(|&c| is_pictograph(c)) else { return false };
     // With a solidus over it an arrow is another character, which is no pictograph.
-    let mut marks = seen.take_while(|&c| canonical_combining_class(c) != 0);
-    marks.all(|mark| mark != '\u{338}')
+    if compose(first, SOLIDUS).is_none() {
+        return true;
+    }
+    let mut before = first;
+    for c in seen {
+        if c == SOLIDUS {
+            return false;
+        }
+        let is_dropped = is_variation_selector(c) && is_mark(before);
+        if canonical_combining_class(c) == 0 && !is_dropped {
+            break;
+        }
+        before = c;
+    }
+    true
 }
 
 /// True if `c` has the property Extended_Pictographic.
@@ -91,12 +104,19 @@ fn begins_with_pictograph(text: &str) -> bool {
 /// by WB4. None of those begins a visible grapheme. Those that stand alone attach to a preceding
 /// `-` as well, which pictographs do not.
 pub(crate) fn is_pictograph(c: char) -> bool {
-    let attaches = |before: char| {
-        let mut pair = [0; 8];
-        let split = before.encode_utf8(&mut pair).len();
-        let len = split + c.encode_utf8(&mut pair[split..]).len();
-        let pair = std::str::from_utf8(&pair[..len]).expect("two whole characters");
-        pair.split_word_bounds().next() == Some(pair)
-    };
-    !c.is_ascii() && attaches(JOINER) && !attaches('-')
+    !c.is_ascii() && attaches(JOINER, c) && !attaches('-', c)
+}
+
+/// True if `c` belongs to a sign before it (WB4): marks, and the tones of skin.
+pub(crate) fn extends_sign(c: char) -> bool {
+    !c.is_ascii() && attaches('-', c)
+}
+
+/// True if no word begins or ends between the two characters.
+fn attaches(before: char, c: char) -> bool {
+    let mut pair = [0; 8];
+    let split = before.encode_utf8(&mut pair).len();
+    let len = split + c.encode_utf8(&mut pair[split..]).len();
+    let pair = std::str::from_utf8(&pair[..len]).expect("two whole characters");
+    pair.split_word_bounds().next() == Some(pair)
 }

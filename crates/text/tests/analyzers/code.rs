@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 use spirit_text::Analyzer::Code;
-use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::support::{HARD, any_text, cases, fold, normal, place, tokens};
@@ -25,8 +24,12 @@ fn oracle(text: &str) -> Vec<String> {
 
 /// The signs between a word and what follows it that belong to the word.
 pub(crate) fn signs_behind(word: &str, rest: &str) -> &'static str {
-    let continues = |c: char| c.is_alphanumeric() || is_combining_mark(c) || "_+#".contains(c);
-    let next = |signs| rest.strip_prefix(signs).map(|rest: &str| rest.chars().next());
+    let continues = |c: char| c.is_alphanumeric() || "_+#".contains(c);
+    // A sign with a mark on it is a segment longer than one byte.
+    let bare = |signs: &str| rest.split_word_bounds().take(signs.len()).all(|s| s.len() == 1);
+    let next = |signs| {
+        rest.strip_prefix(signs).filter(|_| bare(signs)).map(|rest: &str| rest.chars().next())
+    };
     if !word.starts_with(char::is_alphabetic) {
         return "";
     }
@@ -69,6 +72,7 @@ fn signs_of_other_meaning_are_left() {
             "5", "end", "a", ".b",
         ],
     );
+    expect("aC++🏽\u{345} C++🏽 c#🏽", &["ac", "+🏽ι", "c", "c"]);
     expect(
         "_ .x ./run ../up /.git (.env) é.é —.é",
         &[".x", "run", "up", ".git", ".env", "é.é", ".é"],

@@ -96,6 +96,22 @@ fn hard_pairs() {
     }
 }
 
+/// Emoji stay joined where the text between them is not seen, and an arrow that is struck out is
+/// no emoji.
+#[test]
+fn joined_emoji() {
+    for (text, form) in [
+        ("👩\u{200d}🚀\u{200d}\u{338}", "👩\u{200d}🚀\u{338}"),
+        ("👩\u{200d}\u{200d}\u{e0067}🚀", "👩\u{200d}🚀"),
+        ("👩\u{200d}↔\u{200d}\u{338}", "👩\u{21ae}"),
+        ("👩\u{200d}↔\u{301}\u{fe0f}\u{338}", "👩\u{21ae}\u{301}"),
+        ("👩\u{200d}↔\u{fe0f}\u{338}", "👩\u{200d}↔\u{fe0f}\u{338}"),
+    ] {
+        assert_eq!(normal(text), form);
+        check(text);
+    }
+}
+
 proptest! {
     #![proptest_config(cases())]
 

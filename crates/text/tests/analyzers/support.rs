@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use spirit_kernel::Level;
 use spirit_text::{Analyzer, Summary, TERM_BYTES_MAX, Tokenizer};
 use unicode_normalization::UnicodeNormalization;
-use unicode_normalization::char::{canonical_combining_class, is_combining_mark};
+use unicode_normalization::char::is_combining_mark;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A term and its position.
@@ -74,7 +74,7 @@ pub(crate) fn normal(text: &str) -> String {
     for (at, &c) in seen.iter().enumerate() {
         let before = kept.last().copied().unwrap_or(' ');
         let stays = match c {
-            '\u{200d}' => ends_emoji(before) && is_pictograph_at(&seen[at + 1..]),
+            '\u{200d}' => ends_emoji(before) && normal_begins_with_pictograph(&seen[at + 1..]),
             '\u{e0020}'..='\u{e007f}' => matches!(before, '🏴' | '\u{e0020}'..='\u{e007f}'),
             _ if is_selector(c) => !(before.is_alphabetic() || is_combining_mark(before)),
             _ => true,
@@ -116,11 +116,10 @@ fn ends_emoji(c: char) -> bool {
     matches!(c, '\u{fe0f}' | '🏻'..='🏿' | '\u{e0020}'..='\u{e007f}') || is_pictograph(c)
 }
 
-fn is_pictograph_at(rest: &[char]) -> bool {
-    let Some((&first, rest)) = rest.split_first() else { return false };
-    let mut marks = rest.iter().take_while(|&&c| canonical_combining_class(c) != 0);
-    // An arrow with a solidus is another character.
-    is_pictograph(first) && !marks.any(|&c| c == '\u{338}')
+/// Joiners behind the first character do not change it.
+fn normal_begins_with_pictograph(rest: &[char]) -> bool {
+    let rest: String = rest.iter().filter(|&&c| c != '\u{200d}').collect();
+    normal(&rest).chars().next().is_some_and(is_pictograph)
 }
 
 /// What UAX #29 keeps together with a joiner before it (WB3c), and not by being a mark.
