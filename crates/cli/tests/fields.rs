@@ -340,3 +340,47 @@ fn a_document_of_many_members_goes_in() {
     let unknown = spirit(&["count", "-d", &index, "n896:896"]).failed(1);
     assert!(unknown.contains("_more"), "{unknown}");
 }
+
+#[test]
+fn strings_that_documents_bring_are_words_and_keywords() {
+    const STRINGS: &str = r#"{"key": "a", "text": "red", "level": "Too late"}
+{"key": "b", "text": "red", "level": "Warn"}
+{"key": "c", "text": "red", "level": "too late"}
+{"key": "d", "text": "red", "level": "Warn", "said": "LONG"}
+"#;
+    let folder = Folder::new();
+    let long = "so long ".repeat(40);
+    let file = folder.file("a.jsonl", STRINGS.replace("LONG", &long));
+    let count = |query: &str| spirit(&["count", "--in", &file, query]).done().trim().to_owned();
+    let asked = ["level:late", "level:warn", "level.keyword:Warn", "level.keyword:warn"];
+    assert_eq!(asked.map(count), ["2", "2", "2", "0"]);
+    let asked = [r#"level.keyword:"Too late""#, "level.keyword:T*", "level.keyword:[U TO Z]"];
+    assert_eq!(asked.map(count), ["1", "1", "2"]);
+    // A long value is words alone.
+    assert_eq!(["said:long", "said.keyword:so*"].map(count), ["1", "0"]);
+
+    let search = |more: &[&str]| {
+        let run = spirit(&[&["search", "--in", &file, "--json", "red"], more].concat());
+        run.json().remove(0)
+    };
+    for level in ["level", "level.keyword"] {
+        let answer = search(&["--order", level]);
+        let keys: Vec<_> =
+            answer["hits"].as_array().unwrap().iter().map(|hit| &hit["key"]).collect();
+        assert_eq!(keys.last().unwrap().as_str(), Some("a"), "{answer}");
+        let facet = &search(&["--facet", &format!("terms:{level}")])["facets"][0];
+        assert_eq!(facet["buckets"][0], serde_json::json!({ "value": "Warn", "count": 2 }));
+        assert_eq!(facet["distinct"], 3);
+    }
+
+    // A field of this name is asked for by it.
+    let own = folder.file("own.jsonl", format!("{STRINGS}{{\"level.keyword\": 5}}\n"));
+    let count = |query: &str| spirit(&["count", "--in", &own, query]).done().trim().to_owned();
+    assert_eq!(["level.keyword:5", "level:warn"].map(count), ["1", "2"]);
+
+    // A text that is declared is words alone.
+    let schema = ["--schema", "level:text"];
+    let declared = ["count", "--in", &file, "level.keyword:Warn"];
+    let refused = spirit(&[&declared[..], &schema].concat()).failed(1);
+    assert!(refused.contains("no such field"), "{refused}");
+}

@@ -160,7 +160,7 @@ fn has_other_texts(schema: &Schema) -> bool {
 }
 
 fn name_of(field: FieldId, schema: &Schema) -> String {
-    schema.get(field).map_or_else(|| field.0.to_string(), |field| field.name.clone())
+    schema.name_of(field).unwrap_or_else(|| field.0.to_string())
 }
 
 #[cfg(test)]

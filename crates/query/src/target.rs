@@ -17,9 +17,9 @@ impl Target {
         Target { id: TEXT, kind: FieldKind::Text(analyzer) }
     }
 
-    /// Returns the field with this name.
+    /// Returns the field with this name, or the keywords of a text field.
     pub(crate) fn named(schema: &Schema, name: &str) -> Option<Target> {
-        schema.by_name(name).map(|field| Target { id: field.id, kind: field.kind })
+        schema.asked(name).map(|(id, kind)| Target { id, kind })
     }
 
     /// True if its values are terms unchanged.

@@ -2,7 +2,7 @@
 //!
 //! | bytes of a field | |
 //! |---|---|
-//! | 2 | its kind; for numbers, if it was widened or may be, a 1 in the second |
+//! | 2 | its kind; for numbers, if it was widened or may be, a 1 in the second; for text whose values are keywords too, the highest bit of the second |
 //! | 1 | the length of its name, in bytes |
 //! | .. | its name |
 
@@ -51,14 +51,21 @@ impl Schema {
         let mut schema = Schema::new(analyzer, dynamic);
         let mut rest = list;
         while !rest.is_empty() {
-            let (name, kind, widening) = take_field(&mut rest).ok_or(MalformedList)?;
+            let Listed { name, kind, widening, has_keywords } =
+                take_field(&mut rest).ok_or(MalformedList)?;
             let id = match name {
-                MORE if kind == FieldKind::Text(analyzer) && schema.by_name(MORE).is_none() => {
+                MORE if kind == FieldKind::Text(analyzer)
+                    && !has_keywords
+                    && schema.by_name(MORE).is_none() =>
+                {
                     schema.add_more()
                 }
                 name => schema.add(name, kind).map_err(|_| MalformedList)?,
             };
             schema.set(id, kind, widening);
+            if has_keywords {
+                schema.note_grown(id);
+            }
         }
         Ok(schema)
     }
@@ -67,30 +74,46 @@ impl Schema {
 /// The second byte of a field of integers that may widen, and of one that was widened.
 const WIDENING: u8 = 1;
 
+/// In the second byte of a text field whose values are keywords too.
+const KEYWORDS: u8 = 1 << 7;
+
 /// Returns the two bytes of a field's kind.
 fn numbers(field: &Field) -> [u8; 2] {
+    let [kind, more] = field.kind.numbers();
     match field.widening {
-        Widening::Never => field.kind.numbers(),
-        Widening::Possible | Widening::Done => [field.kind.numbers()[0], WIDENING],
+        Widening::Never if field.keywords().is_some() => [kind, more | KEYWORDS],
+        Widening::Never => [kind, more],
+        Widening::Possible | Widening::Done => [kind, WIDENING],
     }
+}
+
+/// A field as the list has it.
+struct Listed<'a> {
+    name: &'a str,
+    kind: FieldKind,
+    widening: Widening,
+    has_keywords: bool,
 }
 
 /// Returns the kind with these two bytes; none if they are not valid.
-fn from_numbers([kind, more]: [u8; 2]) -> Option<(FieldKind, Widening)> {
+fn from_numbers([kind, more]: [u8; 2]) -> Option<(FieldKind, Widening, bool)> {
     let plain = FieldKind::from_numbers([kind, 0]);
     match plain.filter(|_| more == WIDENING) {
-        Some(FieldKind::Integer) => Some((FieldKind::Integer, Widening::Possible)),
-        Some(FieldKind::Float) => Some((FieldKind::Float, Widening::Done)),
-        _ => Some((FieldKind::from_numbers([kind, more])?, Widening::Never)),
+        Some(FieldKind::Integer) => return Some((FieldKind::Integer, Widening::Possible, false)),
+        Some(FieldKind::Float) => return Some((FieldKind::Float, Widening::Done, false)),
+        _ => {}
     }
+    let has_keywords = more & KEYWORDS != 0;
+    let kind = FieldKind::from_numbers([kind, more & !KEYWORDS])?;
+    (kind.is_text() || !has_keywords).then_some((kind, Widening::Never, has_keywords))
 }
 
-fn take_field<'a>(rest: &mut &'a [u8]) -> Option<(&'a str, FieldKind, Widening)> {
-    let (kind, widening) = from_numbers([take_byte(rest)?, take_byte(rest)?])?;
+fn take_field<'a>(rest: &mut &'a [u8]) -> Option<Listed<'a>> {
+    let (kind, widening, has_keywords) = from_numbers([take_byte(rest)?, take_byte(rest)?])?;
     let len = usize::from(take_byte(rest)?);
     let (name, others) = rest.split_at_checked(len)?;
     *rest = others;
-    Some((std::str::from_utf8(name).ok()?, kind, widening))
+    Some(Listed { name: std::str::from_utf8(name).ok()?, kind, widening, has_keywords })
 }
 
 #[cfg(test)]
@@ -114,11 +137,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_list_reads_back(fields in prop::collection::vec(("[a-z@][a-zäß0-9._@-]{0,60}", kind()), 0..40)) {
+        fn a_list_reads_back(fields in prop::collection::vec(("[a-z@][a-zäß0-9._@-]{0,60}", kind(), any::<bool>()), 0..40)) {
             let mut schema = Schema::new(Analyzer::Simple, true);
-            for (name, kind) in &fields {
+            for (name, kind, by_document) in &fields {
                 // Some have a name twice, or are one text too many.
-                let _ = schema.add(name, *kind);
+                if let Ok(id) = schema.add(name, *kind)
+                    && *by_document
+                {
+                    schema.note_grown(id);
+                }
             }
             let list = schema.list();
             let read = Schema::from_list(&list, Analyzer::Simple, true).unwrap();
@@ -148,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_a_list_or_refused(list in prop::collection::vec(0u8..8, 0..20)) {
+        fn any_bytes_are_a_list_or_refused(list in prop::collection::vec(prop_oneof![0u8..8, 128u8..136], 0..20)) {
             if let Ok(schema) = Schema::from_list(&list, Analyzer::Simple, true) {
                 prop_assert_eq!(schema.list(), list);
             }

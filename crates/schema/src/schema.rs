@@ -19,6 +19,12 @@ pub const TEXT: FieldId = FieldId::TEXT;
 /// has no room. It is text, `path: value` for each.
 pub const MORE: &str = "_more";
 
+/// What the name of a text field has behind it where its values are asked for as keywords.
+pub const AS_KEYWORD: &str = ".keyword";
+/// The bit of a number that tells a text field's keywords from its words.
+const KEYWORDS: u16 = 1 << 11;
+const _: () = assert!(FIELDS_MAX < KEYWORDS as usize && 2 * KEYWORDS - 1 <= FieldId::MAX.0);
+
 /// A field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,6 +36,8 @@ pub struct Field {
     /// Its kind.
     pub kind: FieldKind,
     pub(crate) widening: Widening,
+    /// Its values are words, and keywords too.
+    pub(crate) has_keywords: bool,
 }
 
 /// How a field of whole numbers becomes one of floating-point numbers.
@@ -50,6 +58,12 @@ impl Field {
         self.widening == Widening::Possible
     }
 
+    /// Returns the number under which the values of a text field are keywords too; none if they are
+    /// words alone. They are both if a document has added the field.
+    pub fn keywords(&self) -> Option<FieldId> {
+        self.has_keywords.then_some(FieldId(self.id.0 | KEYWORDS))
+    }
+
     /// True if it has held integers before. They are read as floating-point numbers.
     pub fn is_widened(&self) -> bool {
         self.widening == Widening::Done
@@ -65,7 +79,7 @@ impl Field {
     }
 
     /// True if its columns and rows may have values of this kind.
-    pub fn may_hold(&self, kind: ValueKind) -> bool {
+    fn may_hold(&self, kind: ValueKind) -> bool {
         self.kind.value_kind() == kind || self.is_widened() && kind == ValueKind::Integer
     }
 
@@ -123,6 +137,45 @@ impl Schema {
         self.fields.get(usize::from(id.0))
     }
 
+    /// Returns the number and the kind of what this name asks for: a field, or the keywords of a text
+    /// field, [`AS_KEYWORD`] behind its name. None if it is unknown.
+    pub fn asked(&self, name: &str) -> Option<(FieldId, FieldKind)> {
+        let keywords = || {
+            let field = self.by_name(name.strip_suffix(AS_KEYWORD)?)?;
+            Some((field.keywords()?, FieldKind::Keyword))
+        };
+        self.by_name(name).map(|field| (field.id, field.kind)).or_else(keywords)
+    }
+
+    /// Like [`asked`](Self::asked), where whole values are asked for, as orders and facets do: of a
+    /// text field its keywords, if it has them.
+    pub fn asked_whole(&self, name: &str) -> Option<(FieldId, FieldKind)> {
+        let keywords = self.by_name(name).and_then(Field::keywords);
+        keywords.map(|id| (id, FieldKind::Keyword)).or_else(|| self.asked(name))
+    }
+
+    /// Returns the name of the field with this number, or that by which its keywords are asked for;
+    /// none if it is unknown.
+    pub fn name_of(&self, id: FieldId) -> Option<String> {
+        match self.with_keywords(id) {
+            Some(field) => Some(format!("{}{AS_KEYWORD}", field.name)),
+            None => self.get(id).map(|field| field.name.clone()),
+        }
+    }
+
+    /// True if columns of this number may have values of this kind.
+    pub fn may_hold(&self, id: FieldId, kind: ValueKind) -> bool {
+        match self.with_keywords(id) {
+            Some(_) => kind == ValueKind::Keyword,
+            None => self.get(id).is_some_and(|field| field.may_hold(kind)),
+        }
+    }
+
+    /// Returns the field whose keywords have this number.
+    fn with_keywords(&self, id: FieldId) -> Option<&Field> {
+        self.get(FieldId(id.0 & !KEYWORDS)).filter(|field| field.keywords() == Some(id))
+    }
+
     /// Adds a field, and returns its number.
     ///
     /// # Errors
@@ -170,7 +223,8 @@ impl Schema {
         let id = FieldId(self.fields.len() as u16);
         self.list_bytes += list_bytes(name);
         self.by_name.insert(name.to_owned(), id);
-        self.fields.push(Field { id, name: name.to_owned(), kind, widening: Widening::Never });
+        let (widening, has_keywords) = (Widening::Never, false);
+        self.fields.push(Field { id, name: name.to_owned(), kind, widening, has_keywords });
         id
     }
 
@@ -224,8 +278,11 @@ impl Schema {
 
     /// Notes that a document has added a field, not a declaration.
     pub(crate) fn note_grown(&mut self, id: FieldId) {
-        if self.fields[usize::from(id.0)].kind == FieldKind::Integer {
-            self.set(id, FieldKind::Integer, Widening::Possible);
+        let field = &mut self.fields[usize::from(id.0)];
+        match field.kind {
+            FieldKind::Integer => field.widening = Widening::Possible,
+            FieldKind::Text(_) => field.has_keywords = true,
+            _ => {}
         }
     }
 
@@ -351,6 +408,46 @@ mod tests {
 
     fn schema() -> Schema {
         Schema::new(Analyzer::Simple, true)
+    }
+
+    #[test]
+    fn texts_that_documents_add_are_keywords_too() {
+        let mut schema = schema();
+        let declared = schema.add("declared", FieldKind::Text(Analyzer::English)).unwrap();
+        schema.grow([("level", "Warn".into()), ("views", 1.into())]).unwrap();
+        let more = schema.add_more();
+        let level = schema.by_name("level").unwrap();
+        let (words, keywords) = ((level.id, level.kind), level.keywords().unwrap());
+        let keywords_of_level = Some((keywords, FieldKind::Keyword));
+        assert_eq!(schema.asked("level"), Some(words));
+        assert_eq!(schema.asked("level.keyword"), keywords_of_level);
+        assert_eq!(schema.asked_whole("level"), keywords_of_level);
+        assert_eq!(schema.asked_whole("level.keyword"), keywords_of_level);
+        assert_eq!(schema.name_of(level.id).as_deref(), Some("level"));
+        assert_eq!(schema.name_of(keywords).as_deref(), Some("level.keyword"));
+        assert!(schema.may_hold(keywords, ValueKind::Keyword));
+        assert!(!schema.may_hold(keywords, ValueKind::Text));
+        let views = schema.by_name("views").unwrap().id;
+        for alone in [TEXT, declared, more, views] {
+            let field = schema.get(alone).unwrap();
+            assert_eq!(
+                (field.keywords(), schema.asked(&field.name)),
+                (None, Some((alone, field.kind)))
+            );
+            assert_eq!(schema.asked_whole(&field.name), schema.asked(&field.name));
+            assert_eq!(schema.asked(&format!("{}.keyword", field.name)), None);
+            assert_eq!(schema.name_of(FieldId(alone.0 | KEYWORDS)), None);
+        }
+    }
+
+    #[test]
+    fn a_field_that_is_called_like_keywords_is_itself() {
+        let mut schema = schema();
+        schema.grow([("level", "Warn".into()), ("level.keyword", 5.into())]).unwrap();
+        let own = schema.by_name("level.keyword").unwrap().id;
+        let keywords = schema.by_name("level").unwrap().keywords().unwrap();
+        assert_eq!(schema.asked("level.keyword"), Some((own, FieldKind::Integer)));
+        assert_eq!(schema.asked_whole("level"), Some((keywords, FieldKind::Keyword)));
     }
 
     #[test]

@@ -176,6 +176,56 @@ fn fields_of_two_bytes_are_asked_as_others_are() {
     }
 }
 
+/// The strings of a document are words and keywords, so its row has two values for each field of text and more.
+#[test]
+fn a_document_has_as_many_strings_as_it_may_have_values() {
+    const VALUES: usize = 4096;
+    let directory = Directory::new();
+    let options = || {
+        let options = Index::builder().dram_bytes(64 << 20).nvm_bytes(64 << 20);
+        options.document_bytes_max(64 << 10).directory(directory.path())
+    };
+    let values: Vec<_> =
+        (0..VALUES).map(|n| (format!("t{}", n % TEXTS), format!("Value {n}"))).collect();
+    let document = |values: &'static [(String, String)]| {
+        values
+            .iter()
+            .fold(Document::new().text("all"), |all, (name, value)| all.field(name, value.as_str()))
+    };
+    let values: &'static [_] = values.leak();
+    let index = options().open().unwrap();
+    index.add(document(values)).unwrap();
+    index.add(Document::new().text("all").field("t0", "Another")).unwrap();
+    let check = |index: &Index| {
+        let mut reader = index.reader().unwrap();
+        for (query, count) in [
+            ("t126.keyword:\"Value 4063\"", 1),
+            ("t31.keyword:\"Value 4095\"", 1),
+            ("t31.keyword:\"value 4095\"", 0),
+            ("t31:4095", 1),
+            ("t0.keyword:*", 2),
+        ] {
+            assert_eq!(reader.count(query), Ok(count), "{query}");
+        }
+        let facets = [0, 31, 126].map(|n| Facet::Cardinality { field: format!("t{n}") });
+        let distinct = reader.aggregate("all", &facets).unwrap();
+        let wanted = [0, 31, 126].map(|n| {
+            Aggregate::Cardinality((VALUES - n).div_ceil(TEXTS) as u64 + u64::from(n == 0))
+        });
+        assert_eq!(distinct, wanted);
+        let hits = reader.search("all", Search::by_field(2, "t0", Direction::Ascending)).unwrap();
+        let first = hits.iter().map(|hit| hit.sort_value().unwrap().as_str().unwrap().to_owned());
+        assert_eq!(first.collect::<Vec<_>>(), ["Another", "Value 0"]);
+    };
+    check(&index);
+    index.flush().unwrap();
+    check(&index);
+    index.settle();
+    check(&index);
+    index.close().unwrap();
+    check(&options().open().unwrap());
+}
+
 /// A stream that brings ever new members: all of its documents go in, and all of their values are found.
 #[test]
 fn what_a_schema_has_no_room_for_is_found_as_text() {

@@ -28,6 +28,9 @@ struct Listed {
 struct Field {
     name: String,
     kind: String,
+    /// The values of a text are keywords too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    keywords: bool,
     /// Documents that have it; none if it would take too long to count them.
     documents: Option<u64>,
 }
@@ -57,7 +60,8 @@ fn list(index: &Index) -> Result<Listed, Failure> {
     let schema = index.schema();
     let field = |field: &spirit::schema::Field| {
         let (name, kind) = (field.name.clone(), field.kind.to_string());
-        Ok(Field { documents: count(&name)?, name, kind })
+        let keywords = field.keywords().is_some();
+        Ok(Field { documents: count(&name)?, name, kind, keywords })
     };
     let fields = schema.fields().iter().map(field).collect::<Result<_, Failure>>()?;
     Ok(Listed { fields, strict: !schema.is_dynamic() })
@@ -66,15 +70,22 @@ fn list(index: &Index) -> Result<Listed, Failure> {
 impl Listed {
     /// Writes them for people.
     fn write(&self, out: &mut impl Write) -> std::io::Result<()> {
-        let longest = |text: fn(&Field) -> &str| {
+        let longest = |text: fn(&Field) -> String| {
             self.fields.iter().map(|field| text(field).chars().count()).max().unwrap_or(0)
         };
-        let (name, kind) = (longest(|field| &field.name), longest(|field| &field.kind));
+        let (name, kind) = (longest(|field| escaped(&field.name).into()), longest(Field::kinds));
         for field in &self.fields {
             let documents = field.documents.map_or(NONE.to_owned(), grouped);
             let shown = escaped(&field.name);
-            writeln!(out, "{shown:<name$}  {:<kind$}  {documents:>11}", field.kind)?;
+            writeln!(out, "{shown:<name$}  {:<kind$}  {documents:>11}", field.kinds())?;
         }
         Ok(())
+    }
+}
+
+impl Field {
+    fn kinds(&self) -> String {
+        let keywords = if self.keywords { ", keyword" } else { "" };
+        format!("{}{keywords}", self.kind)
     }
 }

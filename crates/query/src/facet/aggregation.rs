@@ -247,7 +247,7 @@ impl Part {
     fn new(facet: &Facet, gathered: Gathered, schema: &Schema) -> Result<Part, FacetError> {
         let (field, kind) = facet.check(schema)?;
         let (keywords, values) = (Keywords::default(), Vec::new());
-        Ok(Part { field: field.id, kind, gathered, keywords, values })
+        Ok(Part { field, kind, gathered, keywords, values })
     }
 
     /// Returns the bytes that it takes.

@@ -1,7 +1,7 @@
 //! Checks of facets against the fields of an index.
 
-use spirit_index::ground::ValueKind;
-use spirit_schema::{Field, Schema};
+use spirit_index::ground::{FieldId, ValueKind};
+use spirit_schema::Schema;
 
 use super::zone::Zone;
 use super::{DEPTH_MAX, DateInterval, FACETS_MAX, Facet, FacetError, Refined};
@@ -68,17 +68,14 @@ impl Facet {
     }
 
     /// Returns the field, and the kind of its values. Fails if the facet does not suit them.
-    pub(super) fn check<'s>(
-        &self,
-        schema: &'s Schema,
-    ) -> Result<(&'s Field, ValueKind), FacetError> {
+    pub(super) fn check(&self, schema: &Schema) -> Result<(FieldId, ValueKind), FacetError> {
         let name = || self.field().to_owned();
-        let found = schema.by_name(self.field());
-        let field = found.ok_or_else(|| FacetError::UnknownField { field: name() })?;
+        let found = schema.asked_whole(self.field());
+        let (field, of_field) = found.ok_or_else(|| FacetError::UnknownField { field: name() })?;
         let (fits, wanted): (&[ValueKind], _) = self.wants();
-        let kind = field.kind.value_kind();
+        let kind = of_field.value_kind();
         if !fits.contains(&kind) {
-            return Err(FacetError::Kind { field: name(), kind: field.kind, wanted });
+            return Err(FacetError::Kind { field: name(), kind: of_field, wanted });
         }
         match self {
             Facet::Histogram { interval, .. } if !(interval.is_finite() && *interval > 0.0) => {

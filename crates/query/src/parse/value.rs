@@ -142,7 +142,7 @@ impl<'a> Parse<'a> {
         let rest = self.rest();
         let raw = &rest[..before_colon(rest)?];
         let (name, behind) = (unescaped(raw), &rest[raw.len()..]);
-        let is_known = || self.parser.schema.by_name(&name).is_some();
+        let is_known = || self.parser.schema.asked(&name).is_some();
         let may_be = is_name(raw) || is_known() || begins_range(raw, behind);
         let is_url = behind.starts_with("://");
         // In a text that somebody pasted, a colon before a blank is punctuation.

@@ -92,7 +92,7 @@ fn schema_of(image: &Image) -> Option<Schema> {
 /// Finds columns of unknown fields, and columns whose kind differs from their field's.
 pub(crate) fn check_kinds(schema: &Schema, checked: &mut Checked) {
     for ((field, kind), at) in &checked.columns {
-        if schema.get(*field).is_none_or(|known| !known.may_hold(*kind)) {
+        if !schema.may_hold(*field, *kind) {
             let why = "its values have another kind than its field";
             checked.findings.push(Damage { what: "column", at: *at, why });
         }

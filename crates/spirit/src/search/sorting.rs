@@ -42,13 +42,15 @@ pub(crate) fn answer(
 
 /// Returns the order by the field with this name; an error if it cannot be sorted by.
 fn sort_by(schema: &Schema, name: &str, direction: Direction) -> Result<SortBy, SearchError> {
-    let field = schema.by_name(name);
-    let unsortable = || {
-        let (field, kind) = (name.to_owned(), field.map(|field| field.kind));
-        SearchError::Unsortable { field, kind }
-    };
-    let found = field.filter(|field| !field.kind.is_text()).ok_or_else(unsortable)?;
-    Ok(SortBy { field: found.id, kind: found.kind.value_kind(), direction })
+    match schema.asked_whole(name) {
+        Some((field, kind)) if !kind.is_text() => {
+            Ok(SortBy { field, kind: kind.value_kind(), direction })
+        }
+        found => Err(SearchError::Unsortable {
+            field: name.to_owned(),
+            kind: found.map(|(_, kind)| kind),
+        }),
+    }
 }
 
 /// Finds the first hits in the order of several keys.

@@ -92,8 +92,7 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, Ask { clause, sort }: &Ask) 
     assert_eq!(found, expected[..expected.len().min(HITS)], "newest of {clause}");
     check_best(index, &query, clause, expected.len());
     check_faded(index, &schema, &query, clause);
-    let kind = schema.by_name(sort).map(|field| field.kind);
-    if kind.is_some_and(|kind| !kind.is_text()) {
+    if schema.asked_whole(sort).is_some_and(|(_, kind)| !kind.is_text()) {
         for direction in [Direction::Ascending, Direction::Descending] {
             check_sorted(index, oracle, &query, clause, sort, direction);
         }

@@ -33,7 +33,8 @@ fn found(schema: &Schema, segment: &Segment<'_>, local: u32) -> Vec<Had> {
     let mut all = Vec::new();
     for stored in segment.columns() {
         let field = stored.field();
-        let kind = schema.get(field).unwrap().kind.value_kind();
+        let known = schema.get(field).map(|field| field.kind.value_kind());
+        let kind = known.unwrap_or(ValueKind::Keyword);
         let column = segment.column(field, kind).expect("a column can be read as its field's kind");
         assert_eq!(column.kind(), kind);
         let of_row: Vec<u64> = column.of(rank_of(local)).collect();

@@ -53,9 +53,9 @@ fn floor(kind: ValueKind, bits: u64) -> Option<i128> {
     Some(whole.parse::<i128>().ok()? - i128::from(is_lower))
 }
 
-/// The terms of a field of keywords or booleans.
+/// The terms of a field of keywords or booleans, and the keywords of one of text.
 fn words(schema: &Schema, documents: &[&oracle::Document], name: &str) -> Had<String> {
-    let field = schema.by_name(name).unwrap().id;
+    let (field, _) = schema.asked_whole(name).unwrap();
     let of_document = |document: &&oracle::Document| {
         let own = terms(schema, document).into_iter().filter(|(of, _)| *of == field);
         own.flat_map(|(_, terms)| terms).map(|term| String::from_utf8(term).unwrap()).collect()
@@ -139,7 +139,8 @@ pub(crate) fn check_facets(index: &Index, newest_first: &[&oracle::Document]) {
         for field in schema.fields() {
             let name = field.name.clone();
             let mut ask = |facets: &[Facet]| reader.aggregate(query, facets).unwrap();
-            match field.kind {
+            // Of a text its keywords.
+            match schema.asked_whole(&name).unwrap().1 {
                 FieldKind::Text(_) => {}
                 FieldKind::Keyword | FieldKind::Boolean => {
                     let had = words(&schema, &documents, &name);

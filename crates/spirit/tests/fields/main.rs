@@ -290,7 +290,7 @@ fn check(index: &Index, oracle: &Oracle) {
             _ => value.bits.to_le_bytes().to_vec(),
         };
         let current = |schema: &Schema, value: RowValue| {
-            let is_widened = schema.get(value.field).unwrap().is_widened();
+            let is_widened = schema.get(value.field).is_some_and(|field| field.is_widened());
             if is_widened && value.kind == ValueKind::Integer {
                 let number = value.bits.cast_signed() as f64;
                 return (value.field, ValueKind::Float, number.to_bits().to_le_bytes().to_vec());

@@ -5,8 +5,18 @@ use spirit::lab::StoredValue;
 use spirit::schema::{Field, Schema};
 use spirit::{Analyzer, FieldKind};
 use spirit_index::ground::ValueKind;
-use spirit_index::ground::{Term, TermKey};
+use spirit_index::ground::{TERM_BYTES_MAX, Term, TermKey};
 use spirit_oracle as oracle;
+
+/// The keyword that a text is too, under its number; none if it is words alone.
+fn keyword<'t>(field: &Field, given: &'t oracle::Value) -> Option<(FieldId, &'t str)> {
+    match given {
+        oracle::Value::Text(text) if text.len() <= TERM_BYTES_MAX => {
+            Some((field.keywords()?, text))
+        }
+        _ => None,
+    }
+}
 
 /// What a document has in each of its fields, as the engine's own analyzers see it.
 pub(crate) fn terms(schema: &Schema, document: &oracle::Document) -> Vec<(FieldId, Vec<Vec<u8>>)> {
@@ -28,9 +38,12 @@ pub(crate) fn terms(schema: &Schema, document: &oracle::Document) -> Vec<(FieldI
             (FieldKind::Boolean, oracle::Value::Boolean(yes)) => vec![yes.to_string().into()],
             _ => continue,
         };
-        match all.iter_mut().find(|(id, _)| *id == field.id) {
-            Some((_, terms)) => terms.extend(of_value),
-            None => all.push((field.id, of_value)),
+        let keyword = keyword(field, given).map(|(id, text)| (id, vec![text.into()]));
+        for (id, of_value) in [(field.id, of_value)].into_iter().chain(keyword) {
+            match all.iter_mut().find(|(of, _)| *of == id) {
+                Some((_, terms)) => terms.extend(of_value),
+                None => all.push((id, of_value)),
+            }
         }
     }
     all
@@ -44,7 +57,7 @@ pub(crate) fn values(
     let terms = terms(schema, document);
     let mut all = Vec::new();
     for (field, terms) in terms.iter().filter(|(field, terms)| field.0 > 0 && !terms.is_empty()) {
-        if schema.get(*field).unwrap().kind.is_text() {
+        if schema.get(*field).is_some_and(|field| field.kind.is_text()) {
             let count = (terms.len() as u64).to_le_bytes().to_vec();
             all.push((*field, ValueKind::Text, count));
         }
@@ -52,6 +65,9 @@ pub(crate) fn values(
     for (name, given) in &document.fields {
         let field = schema.by_name(name).unwrap();
         let bits = |kind, bits: u64| (field.id, kind, bits.to_le_bytes().to_vec());
+        if let Some((id, text)) = keyword(field, given) {
+            all.push((id, ValueKind::Keyword, text.into()));
+        }
         all.push(match (field.kind, given) {
             (FieldKind::Keyword, oracle::Value::Text(text)) => {
                 (field.id, ValueKind::Keyword, text.clone().into_bytes())
@@ -117,6 +133,9 @@ pub(crate) fn positions(schema: &Schema, document: &oracle::Document) -> Vec<Opt
     }
     for (name, given) in &document.fields {
         let field = schema.by_name(name).unwrap();
+        if let Some((id, text)) = keyword(field, given) {
+            all.extend(key(id, text.as_bytes()).map(Some));
+        }
         all.extend(match (field.kind, given) {
             (FieldKind::Keyword, oracle::Value::Text(text)) => {
                 key(field.id, text.as_bytes()).map(Some)

@@ -14,7 +14,7 @@ use spirit_index::ground::rank_of;
 use spirit_index::memory::Memory;
 use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::{Segment, Snapshot};
-use spirit_schema::{FieldValue, encoded};
+use spirit_schema::{Field, FieldValue, encoded};
 
 use super::field_lengths::lengths_of;
 
@@ -135,6 +135,13 @@ fn naive(segment: &Segment<'_>, schema: &Schema) -> Result<Naive, String> {
             }
         }
         for (field, value) in encoded::values(&document[end + 1..]) {
+            let of_field = schema.get(field).and_then(Field::keywords);
+            let (field, value) = match (of_field, value) {
+                (Some(keywords), FieldValue::Text(text)) if text.len() <= TERM_BYTES_MAX => {
+                    (keywords, FieldValue::Keyword(text))
+                }
+                _ => (field, value),
+            };
             let (kind, value) = match value {
                 FieldValue::Text(_) => continue,
                 FieldValue::Keyword(text) => {

@@ -490,6 +490,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: WIDENED,
     },
     Bug {
+        name: "strings-words-alone",
+        what: "a string of a field that a document added is no keyword if it has a blank",
+        file: "crates/spirit/src/write/collector/fields.rs",
+        old: "self.schema.get(field).and_then(Field::keywords);",
+        new: "self.schema.get(field).and_then(Field::keywords).filter(|_| !text.contains(' '));",
+        found_by: tests("-p spirit --test many_fields", "as_many_strings"),
+    },
+    Bug {
         name: "widened-range-ends-early",
         what: "of integers that become one floating-point number a range has only those below the highest",
         file: "crates/index/src/column.rs",

@@ -79,7 +79,7 @@ impl Node {
         // Filters have no field, and no value has this kind.
         let (field, kind) = match plain {
             Facet::Filters { .. } => (FieldId::MAX, ValueKind::Text),
-            plain => plain.check(schema).map(|(field, kind)| (field.id, kind))?,
+            plain => plain.check(schema)?,
         };
         let zone = refined.map_or(Ok(Zone::Utc), |refined| refined.check())?;
         let offset = refined.map_or(0.0, |refined| refined.offset);

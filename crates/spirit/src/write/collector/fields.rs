@@ -10,7 +10,7 @@ use spirit_index::fresh::Extent;
 use spirit_index::ground::Gauge;
 use spirit_index::ground::ValueKind;
 use spirit_index::ground::{FieldId, Term, TermKey};
-use spirit_schema::{FieldKind, FieldValue, Schema, encoded};
+use spirit_schema::{Field, FieldKind, FieldValue, Schema, encoded};
 use spirit_text::{Sink, Token};
 
 use super::Collector;
@@ -105,11 +105,14 @@ impl Cut<'_> {
         }
         for (field, value) in encoded::values(fields) {
             let (kind, bits) = match value {
-                FieldValue::Text(_) => continue,
+                FieldValue::Text(text) => {
+                    // A value that is too long for a term is words alone.
+                    let keywords = self.schema.get(field).and_then(Field::keywords);
+                    keywords.into_iter().for_each(|field| collector.push_keyword(field, text));
+                    continue;
+                }
                 FieldValue::Keyword(text) => {
-                    if collector.push_term(field, text.as_bytes()) {
-                        collector.batch.push_keyword(field);
-                    }
+                    collector.push_keyword(field, text);
                     continue;
                 }
                 FieldValue::Boolean(yes) => {
@@ -154,6 +157,13 @@ impl Collector<'_> {
             self.shared.add(Gauge::SkippedTokens, summary.skipped as u64);
         }
         self.batch.kept_since(first) as u64
+    }
+
+    /// Adds a value that is one term.
+    fn push_keyword(&mut self, field: FieldId, text: &str) {
+        if self.push_term(field, text.as_bytes()) {
+            self.batch.push_keyword(field);
+        }
     }
 
     /// Adds a term as it is. False if these bytes are no term.
