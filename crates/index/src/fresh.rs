@@ -38,9 +38,6 @@ use crate::rows::lengths::{Statistics, TOKENS_LIMIT};
 use crate::rows::vector::{self, UNITS_PER_TOKEN_MAX};
 use crate::rows::{KEY_INLINE_MAX, RowKey};
 
-/// Fields of text of an index at most, without the text.
-pub const TEXT_FIELDS_MAX: u64 = field_lengths::NEWEST_WORDS;
-
 /// The tokens that are resolved before they are posted. What is prefetched for them must stay in the
 /// cache until then (64 bytes each, in a second-level cache of 512 KiB or more).
 const WINDOW: usize = 2048;

@@ -61,6 +61,8 @@ pub struct Memory {
     extents_end: AtomicU64,
     /// Positions below this are gone, and no reader holds them. Their table slots can be reused.
     reclaimed: AtomicU64,
+    /// How often space came back after readers had left.
+    returned: AtomicU64,
     rings: Mutex<Rings>,
     space: Condvar,
     dictionary: Mutex<DictionaryWriter>,
@@ -107,6 +109,7 @@ impl Memory {
             reserve: AtomicU64::new(0),
             extents_end: AtomicU64::new(0),
             reclaimed: AtomicU64::new(0),
+            returned: AtomicU64::new(0),
             rings: Mutex::new(Rings::new(&geometry)),
             space: Condvar::new(),
             dictionary,

@@ -98,7 +98,7 @@ pub use phrase::{each_occurrence, each_occurrence_among, phrase_count, token_uni
 pub use probe::{probe_count, probe_into, write_bitmap};
 pub use range::{Width, range_bits};
 pub use run::{Progress, Run, run_of};
-pub use score::{add_scores, add_scores_where, score_above, score_run};
+pub use score::{add_scores, add_scores_where, max_scores, score_above, score_run};
 pub use short::short_bits;
 pub use spelling::{Spelling, spelt};
 pub use tokens::{Token, each_of_tokens};

@@ -80,12 +80,30 @@ pub fn add_scores(
 ) -> usize {
     let window = in_window(level, run, base, scores.len());
     for block in run[window.clone()].chunks(BLOCK) {
-        add_block(level, block, lengths, bm25, base, scores);
+        each_score(level, block, lengths, bm25, base, scores, |sum, score| *sum += score);
     }
     window.end
 }
 
-/// The same, of the words whose bit `rank - base` is set; only their lengths are looked at.
+/// The same, but raises `scores[rank - base]` to the word's score if it is lower.
+pub fn max_scores(
+    level: Level,
+    run: Run,
+    lengths: Lengths,
+    bm25: Bm25,
+    base: u32,
+    scores: &mut [f32],
+) -> usize {
+    let window = in_window(level, run, base, scores.len());
+    for block in run[window.clone()].chunks(BLOCK) {
+        each_score(level, block, lengths, bm25, base, scores, |best, score| {
+            *best = best.max(score);
+        });
+    }
+    window.end
+}
+
+/// Like [`add_scores`], of the words whose bit `rank - base` is set; only their lengths are looked at.
 pub fn add_scores_where(
     level: Level,
     run: Run,
@@ -106,25 +124,26 @@ pub fn add_scores_where(
             kept[count].store(own, Relaxed);
             count += usize::from(is_set(bits, (own >> FREQUENCY_BITS).wrapping_sub(base)));
         }
-        add_block(level, &kept[..count], lengths, bm25, base, scores);
+        each_score(level, &kept[..count], lengths, bm25, base, scores, |sum, score| *sum += score);
     }
     window.end
 }
 
-/// Adds the scores of up to [`BLOCK`] words.
-fn add_block(
+/// Combines the scores of up to [`BLOCK`] words with `scores`.
+fn each_score(
     level: Level,
     block: Run,
     lengths: Lengths,
     bm25: Bm25,
     base: u32,
     scores: &mut [f32],
+    combine: impl Fn(&mut f32, f32),
 ) {
     let mut own_scores = [0.0; BLOCK];
     score_run(level, block, lengths, bm25, &mut own_scores);
     for (own, score) in block.iter().zip(own_scores) {
-        if let Some(sum) = scores.get_mut(rank(own).wrapping_sub(base) as usize) {
-            *sum += score;
+        if let Some(to) = scores.get_mut(rank(own).wrapping_sub(base) as usize) {
+            combine(to, score);
         }
     }
 }

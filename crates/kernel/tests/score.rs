@@ -6,7 +6,7 @@ use common::{RANK_MAX, is_set, shared, shared_units, words_of};
 use proptest::prelude::*;
 use spirit_kernel::{
     Bar, Bm25, Frequencies, Lengths, Level, Rest, add_scores, add_scores_where, frequent,
-    score_above, score_run,
+    max_scores, score_above, score_run,
 };
 
 const BM25: Bm25 = Bm25 { weight: 7.3, c0: 0.3, c1: 0.0123, term: 0 };
@@ -95,10 +95,12 @@ fn check_window(run: &[u32], lengths: &[u16], base: u32, window: u32, bits: &[u6
     let offset = |word: u32| i64::from(word >> 8) - i64::from(window);
     let consumed = run.iter().filter(|word| offset(**word) < size as i64).count();
     let before: Vec<f32> = (0..size).map(|i| i as f32 * 0.1).collect();
-    let (mut all, mut some) = (before.clone(), before.clone());
+    let (mut all, mut some, mut most) = (before.clone(), before.clone(), before.clone());
     for word in run {
         let Some(i) = usize::try_from(offset(*word)).ok().filter(|i| *i < size) else { continue };
-        all[i] += score(*word, lengths, base, BM25);
+        let score = score(*word, lengths, base, BM25);
+        all[i] += score;
+        most[i] = most[i].max(score);
         some[i] = if is_set(bits, i) { all[i] } else { before[i] };
     }
     for level in Level::all_supported() {
@@ -106,6 +108,9 @@ fn check_window(run: &[u32], lengths: &[u16], base: u32, window: u32, bits: &[u6
         let mut sums = before.clone();
         assert_eq!(add_scores(level, &shared_run, lengths, BM25, window, &mut sums), consumed);
         assert!(same(&sums, &all), "{level:?} window {window}");
+        let mut best = before.clone();
+        assert_eq!(max_scores(level, &shared_run, lengths, BM25, window, &mut best), consumed);
+        assert!(same(&best, &most), "{level:?} window {window}");
         let mut sums = before.clone();
         let got = add_scores_where(level, &shared_run, lengths, BM25, window, bits, &mut sums);
         assert_eq!(got, consumed);

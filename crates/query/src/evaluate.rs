@@ -89,6 +89,8 @@ pub struct Scratch {
     tally: rank::Tally,
     /// The scores of a window's documents.
     scores: Box<[f32]>,
+    /// Likewise of one clause.
+    clause_scores: Box<[f32]>,
     /// Rooms for the best of several clauses that no node uses.
     bests: Vec<rank::BestRoom>,
     /// The text's lengths in a window's documents, if their segment has no array of them.
@@ -117,6 +119,7 @@ impl Scratch {
             candidate_check: rank::CandidateCheck::with_room(),
             tally: rank::Tally::with_room(),
             scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),
+            clause_scores: vec![0.0; window::RANKS as usize].into_boxed_slice(),
             bests: vec![rank::BestRoom::new()],
             lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
             field_lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),

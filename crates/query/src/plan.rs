@@ -174,6 +174,9 @@ pub(crate) struct RankedPlan {
     terms: [u32; RANKED_INLINE],
     sought: usize,
     count: usize,
+    /// A bit for each term sought, the lowest for the first. It is set if the term shares a clause
+    /// with the one before. Of such terms only the best score counts.
+    joined: u32,
 }
 
 /// The choice of a ranked evaluator.
@@ -216,19 +219,20 @@ impl RankedPlan {
         let bounded = || RankedWay::Tree { bounded: query.is_bounded(query.root) };
         let tree = || RankedPlan::without_terms(bounded());
         match root.kind {
-            _ if root.constant || root.tie.is_some() || windows => tree(),
+            _ if root.constant || windows => tree(),
             Kind::Nothing | Kind::Blank => RankedPlan::without_terms(RankedWay::Nothing),
             Kind::Term(term) => RankedPlan::new(RankedWay::Term, &[term], &[]).unwrap_or_else(tree),
             Kind::Phrase { .. } => RankedPlan::of_phrase(query, query.root).unwrap_or_else(tree),
-            Kind::Clauses { minimum: 0 | 1 } => {
-                RankedPlan::of_clauses(query, root.kind).unwrap_or_else(tree)
-            }
+            Kind::Clauses { minimum: 0 | 1 } => match root.tie {
+                None => RankedPlan::of_clauses(query, root.kind).unwrap_or_else(tree),
+                Some(_) => RankedPlan::of_best(query).unwrap_or_else(tree),
+            },
             _ => tree(),
         }
     }
 
     fn without_terms(way: RankedWay) -> RankedPlan {
-        RankedPlan { way, terms: [0; RANKED_INLINE], sought: 0, count: 0 }
+        RankedPlan { way, terms: [0; RANKED_INLINE], sought: 0, count: 0, joined: 0 }
     }
 
     /// Returns `None` if there are too many terms.
@@ -246,8 +250,22 @@ impl RankedPlan {
         RankedPlan::new(RankedWay::Phrase(phrase), &terms[..count], &[])
     }
 
+    /// Returns the plan for the best of several terms.
+    fn of_best(query: &Query) -> Option<RankedPlan> {
+        let mut sought = Terms::default();
+        sought.push_group(query, query.root)?;
+        let way = if sought.count == 1 { RankedWay::Term } else { RankedWay::Any };
+        RankedPlan::of_terms(way, &sought, &Terms::default())
+    }
+
+    /// Like [`new`](Self::new), with the clauses that terms share.
+    fn of_terms(way: RankedWay, sought: &Terms, excluded: &Terms) -> Option<RankedPlan> {
+        let plan = RankedPlan::new(way, sought.as_slice(), excluded.as_slice())?;
+        Some(RankedPlan { joined: sought.joined, ..plan })
+    }
+
     /// Returns the plan for clauses that need no tree: an AND or OR of terms, or a phrase, alone or
-    /// with required terms. Other terms may be excluded.
+    /// with required terms. Clauses of an OR may be groups of terms. Other terms may be excluded.
     fn of_clauses(query: &Query, kind: Kind) -> Option<RankedPlan> {
         if let Some(plan) = RankedPlan::of_required(query, kind) {
             return Some(plan);
@@ -268,15 +286,15 @@ impl RankedPlan {
                     sought.push_phrase(query, child)?;
                     phrase = Some(Among { phrase: child, first, end: sought.count });
                 }
+                _ if node.occur == Occur::Should => _ = sought.push_group(query, child)?,
                 _ => return None,
             }
         }
-        let (sought, excluded) = (sought.as_slice(), excluded.as_slice());
         let is_must = occur? == Occur::Must;
         // With a minimum, required and optional clauses stay a tree: the minimum counts the
         // optional ones.
         let plain = !is_must || kind == Kind::CLAUSES;
-        let way = match (phrase, sought.len()) {
+        let way = match (phrase, sought.count) {
             _ if !plain => return None,
             (Some(Among { phrase, first, end }), terms) if end - first == terms => {
                 RankedWay::Phrase(phrase)
@@ -287,7 +305,7 @@ impl RankedPlan {
             (None, 2..=TERMS_INLINE) => RankedWay::All,
             _ => return None,
         };
-        RankedPlan::new(way, sought, excluded)
+        RankedPlan::of_terms(way, &sought, &excluded)
     }
 
     /// Returns the plan for required terms, or groups of them, and optional ones.
@@ -305,17 +323,16 @@ impl RankedPlan {
                         groups.push(bit)?;
                     }
                 }
-                _ if node.occur == Occur::Must && node.tie.is_none() => {
-                    groups.push(sought.push_any(query, child)?)?;
-                }
+                _ if node.occur == Occur::Must => groups.push(sought.push_group(query, child)?)?,
                 _ => return None,
             }
         }
         let is_all = groups.are_single() && groups.terms() as usize == sought.count;
-        // The evaluator visits the segments that contain a required term, so there must be one.
-        let has_one = groups.as_slice().iter().any(|group| group.count_ones() == 1);
-        (kind == Kind::CLAUSES && has_one && !is_all).then_some(())?;
-        RankedPlan::new(RankedWay::Required(groups), sought.as_slice(), excluded.as_slice())
+        let has_group = !groups.as_slice().is_empty();
+        (kind == Kind::CLAUSES && has_group && !is_all).then_some(())?;
+        let is_or = groups.count == 1 && groups.terms() as usize == sought.count;
+        let way = if is_or { RankedWay::Any } else { RankedWay::Required(groups) };
+        RankedPlan::of_terms(way, &sought, &excluded)
     }
 
     /// True if lists of fresh segments are read as a whole, not by windows.
@@ -326,6 +343,16 @@ impl RankedPlan {
     /// Returns the terms that are searched for.
     pub(crate) fn sought(&self) -> &[u32] {
         &self.terms[..self.sought]
+    }
+
+    /// Returns the first term of the clause that a term sought belongs to.
+    pub(crate) fn clause_of(&self, term: u32) -> u32 {
+        if self.joined == 0 {
+            return term;
+        }
+        let number = self.sought().iter().position(|sought| *sought == term).unwrap_or(0);
+        let is_first = |number: &usize| self.joined >> number & 1 == 0;
+        (0..=number).rev().find(is_first).map_or(term, |first| self.terms[first])
     }
 
     /// Returns the terms that a match must not contain. They are checked only for candidates that
@@ -345,6 +372,8 @@ impl RankedPlan {
 struct Terms {
     terms: [u32; RANKED_INLINE],
     count: usize,
+    /// The terms that share a clause with the one before, of which only the best score counts.
+    joined: u32,
 }
 
 impl Terms {
@@ -377,6 +406,18 @@ impl Terms {
         }
         let is_scored = !query.nodes[node as usize].constant;
         (bits != 0 && is_scored).then_some(bits)
+    }
+
+    /// Appends the terms of a node that is an OR of terms, or the best of them without a part of the
+    /// others. Returns their bits.
+    fn push_group(&mut self, query: &Query, node: NodeId) -> Option<u32> {
+        let bits = self.push_any(query, node)?;
+        match query.nodes[node as usize].tie {
+            None => {}
+            Some(0.0) => self.joined |= bits & (bits - 1),
+            Some(_) => return None,
+        }
+        Some(bits)
     }
 
     fn as_slice(&self) -> &[u32] {

@@ -30,7 +30,7 @@ use inverses::Inverses;
 pub(crate) use longest::{longest, longest_below};
 
 /// Text fields besides the text that an index may have.
-const FIELDS: usize = spirit_index::fresh::TEXT_FIELDS_MAX as usize;
+const FIELDS: usize = spirit_index::ground::TEXT_FIELDS_MAX as usize;
 
 /// The parameters of BM25.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -191,6 +191,31 @@ impl Best {
     /// Returns the highest score and `tie` times the others.
     pub(crate) fn with(self, tie: f32) -> f32 {
         self.highest + tie * (self.sum - self.highest)
+    }
+}
+
+/// The sum of a document's scores, added term by term in the order of the query, so that a document
+/// has one score in all evaluators. Of the terms of one clause only the best score counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct TermSum {
+    /// The sum of the clauses before.
+    before: f32,
+    clause: Option<u32>,
+    best: f32,
+}
+
+impl TermSum {
+    /// Adds the score of a term of the clause that begins with term `clause`.
+    pub(crate) fn add(&mut self, clause: u32, score: f32) {
+        if self.clause == Some(clause) {
+            self.best = self.best.max(score);
+        } else {
+            *self = TermSum { before: self.total(), clause: Some(clause), best: score };
+        }
+    }
+
+    pub(crate) fn total(self) -> f32 {
+        self.before + self.best
     }
 }
 

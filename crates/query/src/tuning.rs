@@ -71,6 +71,9 @@ pub(crate) const CANDIDATES_MAX: u64 = 128;
 pub(crate) const POSTINGS_A_LOOK_UP: usize = 16;
 /// A list is dense if on average it has more than one posting in this many rows.
 pub(crate) const DENSE_ROWS: u32 = 32;
+/// Required groups of terms: a group is rare if all lists together have at least this many times its
+/// postings. Then documents are looked up from it ("the best of several fields").
+pub(crate) const RARE_GROUP: usize = 4;
 /// MaxScore in a fresh segment: at most this many documents of a window are looked up in a list.
 /// With more, the list is read.
 pub(crate) const FRESH_LOOKED_UP_MAX: u64 = 64;

@@ -1,14 +1,17 @@
 //! Limits of the number of fields, and of their list.
 
 use spirit_index::form::field_list;
+use spirit_index::ground;
 
 /// The most fields of a schema, with the text and without [the field of what is
 /// beyond](crate::MORE).
 pub const FIELDS_MAX: usize = 1024;
 /// The most text fields of a schema, likewise.
 pub const TEXT_FIELDS_MAX: usize = 128;
-const _: () = assert!(FIELDS_MAX <= spirit_index::ground::FieldId::MAX.0 as usize);
-const _: () = assert!(TEXT_FIELDS_MAX <= spirit_index::fresh::TEXT_FIELDS_MAX as usize);
+// The text is no column, and the field of what is beyond is one.
+const _: () = assert!(FIELDS_MAX <= ground::FIELDS_MAX as usize);
+const _: () = assert!(FIELDS_MAX <= ground::FieldId::MAX.0 as usize);
+const _: () = assert!(TEXT_FIELDS_MAX <= ground::TEXT_FIELDS_MAX as usize);
 /// The longest list of fields, in bytes, with the field of what is beyond.
 pub(crate) const LIST_BYTES_MAX: usize = field_list::LIST_BYTES_MAX as usize;
 

@@ -64,7 +64,7 @@ fn open(directory: &Directory, policy: Policy) -> Index {
         .positions(policy.positions)
         .store(policy.store)
         .postings(policy.postings)
-        .dram_bytes(policy.executors as u64 * (2 << 20))
+        .dram_bytes(policy.executors as u64 * (5 << 19))
         .nvm_bytes(policy.executors as u64 * policy.nvm_bytes)
         .log_bytes(512 << 10)
         .document_bytes_max(64 << 10)

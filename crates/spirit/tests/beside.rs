@@ -124,6 +124,15 @@ fn facets_add_up(reader: &mut Reader) -> u64 {
     documents
 }
 
+/// Lets those who ask end, after a panic too.
+struct Ends<'o>(&'o AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Relaxed);
+    }
+}
+
 #[test]
 fn every_answer_is_of_one_moment() {
     for pointer_update in [PointerUpdate::Eager, PointerUpdate::Lazy] {
@@ -152,9 +161,10 @@ fn every_answer_is_of_one_moment() {
                     }
                 })
             });
+            let ends = Ends(&over);
             (0..adds).for_each(|number| add(&index, number));
             index.flush().unwrap();
-            over.store(true, Relaxed);
+            drop(ends);
             assert_eq!(join(asking), [adds; 2]);
         });
         index.settle();

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use spirit::lab::Postings;
 use spirit::stats::SegmentStats;
-use spirit::{Analyzer, Builder, Clause, Index, Query, Search};
+use spirit::{Analyzer, Builder, Clause, Document, Index, Query, Search};
 use support::directory::Directory;
 use support::{Chance, tiny};
 
@@ -128,6 +128,42 @@ fn is_the_same_with_and_without(index: &Index) {
         phrases += usize::from(query.starts_with('"') && expected.len() > 10);
     }
     assert!(phrases > 3, "phrases occur");
+}
+
+/// A word without a field counts where it counts most: fresh and flushed after deletes, and packed.
+#[test]
+fn of_several_fields() {
+    for postings in [Postings::Raw, Postings::Packed] {
+        let directory = Directory::new();
+        let options = || {
+            let options = options().directory(directory.path()).segment_bytes(4 << 20);
+            options.nvm_bytes(256 << 20).postings(postings)
+        };
+        let mut index = options().open().unwrap();
+        let mut chance = Chance::new(7);
+        for number in 0..DOCUMENTS / 3 {
+            let [words, title, user] = [(); 3].map(|()| text(&mut chance));
+            let mut document = Document::new().text(&words);
+            for (name, value, one_of) in [("title", &title, 2), ("user", &user, 5)] {
+                if chance.below(one_of) == 0 {
+                    document = document.field(name, value.as_str());
+                }
+            }
+            index.put(&format!("k{number}"), document).unwrap();
+            if number % 7 == 3 && postings == Postings::Raw {
+                index.delete(&format!("k{}", chance.below(number))).unwrap();
+            }
+            if number % 3000 == 2000 {
+                index.flush().unwrap();
+            }
+        }
+        if postings == Postings::Packed {
+            index.close().unwrap();
+            index = options().open().unwrap();
+        }
+        index.settle();
+        is_the_same_with_and_without(&index);
+    }
 }
 
 fn options() -> Builder {

@@ -62,6 +62,8 @@ fn each_shape_has_its_evaluators() {
     assert_eq!(of("sea AND sky", &by_field), (Windows, Windows));
     assert_eq!(of("sea AND sky", &best), (Windows, BlockMaxAll(Algorithm::Simd)));
     assert_eq!(of("some*", &best), (Windows, Windows));
+    assert_eq!(of("(sea | sky) some", &best), (MaxScore, MaxScore));
+    assert_eq!(of("(sea | sky)~0.3", &best), (Windows, Windows));
     assert_eq!(of("", &newest), (Nothing, Nothing));
     for query in ["sea", "sea AND sky", "sea sky", "key:7"] {
         for search in [newest.clone(), best.clone()] {

@@ -17,8 +17,6 @@ use spirit::search::Direction;
 use spirit::{
     Analyzer, Batch, Builder, Clause, Document, FieldKind, Index, Query, Search, WriteError,
 };
-use spirit_index::rows::KeyKind;
-use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_oracle::{Collection, Oracle, Value, terms_of};
 use support::directory::Directory;
 use support::field_lengths::check_field_lengths;
@@ -279,6 +277,7 @@ fn rows_that_were_given_up_have_no_lengths() {
     let options = options().segment_bytes(64 << 10).directory(directory.path());
     let options = options.nvm_bytes(64 << 20).log_bytes(1 << 20).document_bytes_max(4 << 10);
     let (index, crowd) = (options.open().unwrap(), support::crowd());
+    let (memory, mut given_up) = (index.memories().next().unwrap(), 0);
     for group in 0..40u64 {
         let title = format!("all titles of group{group}");
         let document = || Document::new().text("all").field("title", &*title);
@@ -289,20 +288,12 @@ fn rows_that_were_given_up_have_no_lengths() {
             let keyed = crowd.iter().map(|key| document().key(key));
             let refused = index.write(keyed.collect::<Batch<'_>>()).unwrap_err();
             assert_eq!(refused, WriteError::KeysFull);
+            given_up += support::rows_given_up(memory);
             check_field_lengths(&index);
         }
     }
     index.settle();
     assert_eq!(check_field_lengths(&index)[0], 40 * 200);
-    let given_up = |segment: &Segment<'_>| {
-        let lived = |local: &u32| {
-            let row = segment.row_table().row(*local);
-            row.key().kind() == KeyKind::None || row.has_lived(*local)
-        };
-        (0..segment.rows()).filter(|local| !lived(local)).count()
-    };
-    let snapshot = Snapshot::take(index.memories().next().unwrap());
-    let given_up: usize = snapshot.segments().map(|segment| given_up(&segment)).sum();
     assert!(given_up >= 4 * 120, "{given_up} rows of refused groups");
     index.close().unwrap();
     let report = Index::check(directory.path()).unwrap();

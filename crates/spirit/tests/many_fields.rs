@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use spirit::facets::{Aggregate, Facet};
 use spirit::lab::Postings;
 use spirit::search::Direction;
-use spirit::{Document, FieldKind, Index, Search, Value};
+use spirit::{Document, FieldKind, Index, OnFull, Search, Value};
 use support::directory::Directory;
-use support::tiny;
+use support::{Chance, tiny};
 
 const KEYWORDS: usize = 130;
 const NUMBERS: usize = 130;
@@ -268,4 +268,28 @@ fn what_a_schema_has_no_room_for_is_found_as_text() {
     check(&index);
     index.close().unwrap();
     check(&options().open().unwrap());
+}
+
+/// Each segment has a column for nearly each of a thousand fields. The least heap holds what is in
+/// flight, so that nothing is refused.
+#[test]
+fn the_least_heap_is_enough_for_a_thousand_columns() {
+    let directory = Directory::new();
+    let options = |dram_bytes| {
+        let options = Index::builder().dram_bytes(dram_bytes).segment_bytes(64 << 10);
+        options.nvm_bytes(64 << 20).on_full(OnFull::Refuse).directory(directory.path())
+    };
+    let mut sizes = (16..).map(|extents| extents * (64 << 10));
+    let index = sizes.find_map(|dram_bytes| options(dram_bytes).open().ok()).unwrap();
+    let names: Vec<String> = (0..1000).map(|n| format!("f{n}")).collect();
+    let mut chance = Chance::new(5);
+    for n in 0..20_000 {
+        let text = format!("all w{n}");
+        let document = (0..20).fold(Document::new().text(&text), |all, _| {
+            let name = &names[chance.below(1000) as usize];
+            all.field(name, chance.below(1 << 62) as i64)
+        });
+        index.add(document).unwrap();
+    }
+    assert_eq!(index.searcher().count("all"), Ok(20_000));
 }

@@ -108,7 +108,7 @@ fn what_had_not_come_together_is_merged_by_the_next_start() {
 #[test]
 fn a_run_that_is_too_long_leaves_nothing_in_the_dictionary() {
     let directory = Directory::new();
-    let options = Index::builder().dram_bytes(17 * (64 << 10)).segment_bytes(64 << 10);
+    let options = Index::builder().dram_bytes(20 * (64 << 10)).segment_bytes(64 << 10);
     let options = options.nvm_bytes((32 << 10) + 5 * (64 << 10)).log_bytes(16 << 10);
     let options = options.directory(directory.path()).document_bytes_max(6 << 10);
     let options = options.engrave(EngravePolicy::Eager).pointer_update(PointerUpdate::Eager);

@@ -122,7 +122,7 @@ fn a_text_longer_than_a_segment_is_refused_and_leaves_nothing() {
 #[test]
 fn the_oldest_go_with_their_texts() {
     for directory in [None, Some(Directory::new())] {
-        let mut options = tiny(2, 5 << 18).store(true).document_bytes_max(20 << 10);
+        let mut options = tiny(2, 3 << 19).store(true).document_bytes_max(20 << 10);
         if let Some(directory) = &directory {
             options = options.directory(directory.path()).nvm_bytes(2 << 20).log_bytes(128 << 10);
         }

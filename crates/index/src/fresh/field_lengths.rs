@@ -24,15 +24,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use spirit_mem::{Region, Span};
 
 use crate::fresh::extent::Extent;
+use crate::ground::fields::NEWEST_WORDS;
 use crate::ground::geometry::Geometry;
 use crate::ground::term::FieldId;
 use crate::ground::values::{RowValue, ValueKind, find_length};
 use crate::rows::lengths::{Statistics, saturated};
 use crate::rows::record_places::RecordPlaces;
 
-/// Number of 64-bit words of the line of newest rows: fields of text of an index at most, without the
-/// text.
-pub(crate) const NEWEST_WORDS: u64 = 128;
 const ROW_BITS: u32 = 32;
 
 /// A field of text in a record.

@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU16, AtomicU64};
 use spirit_mem::Span;
 
 use crate::fresh::batch::Stop;
-use crate::fresh::field_lengths::{self, NEWEST_WORDS};
+use crate::fresh::field_lengths;
 use crate::fresh::text_writer::TextWriter;
+use crate::ground::fields::NEWEST_WORDS;
 use crate::ground::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
 use crate::ground::ids::{Partition, SegmentId};
 use crate::memory::Memory;

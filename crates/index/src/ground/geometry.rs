@@ -18,6 +18,7 @@ use spirit_mem::{Dram, FilePart, Line, REGION_ALIGN, Region, ReserveError, Resid
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::ground::blocks::Blocks;
+use crate::ground::fields::{COLUMNS_MAX, NEWEST_WORDS};
 use crate::ground::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
 use crate::ground::line_table::LineTable;
 use crate::ground::posting::LOCAL_MAX;
@@ -239,6 +240,10 @@ pub(crate) const RECORD_PLACE_BYTES: u64 = 4;
 pub const COUNT_BYTES: u64 = 8;
 /// Bytes of the place of a row's text: a word.
 pub const TEXT_PLACE_BYTES: u64 = 8;
+/// Bytes of a column besides its values: its entry, and what its parts are rounded up by.
+const COLUMN_BYTES: u64 = 48;
+/// Bytes of a segment with the most fields, besides their values.
+const FIXED_BYTES: u64 = COLUMNS_MAX * COLUMN_BYTES + NEWEST_WORDS * 8;
 /// A rewritten segment has room for this many times the rows, vectors and texts of a fresh one.
 const REWRITTEN: u64 = 4;
 const DESCRIPTOR_BYTES: u64 = (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
@@ -306,9 +311,12 @@ impl Geometry {
     /// A flush adds a sixteenth, for lengths. It also adds the arrays made of the extent, which
     /// take at most as much again. Columns take at most 12 bytes a value. The records that they are
     /// made of take 10 a value and 4 a row. Where this is less, a row has three values or more.
-    /// Then rows leave more of their byte unused than columns lack. The 48 bytes for each of 255
-    /// columns are in the rounding. A flush writes one contiguous block, so up to one segment at
-    /// the partition's end may stay unused.
+    /// Then rows leave more of their byte unused than columns lack. A flush writes one contiguous
+    /// block, so up to one segment at the partition's end may stay unused.
+    ///
+    /// Whatever the size of segments, each of the most columns takes 48 bytes more, in the block and
+    /// in what may stay unused, and both segments have a line of newest rows. That is counted where
+    /// there is a second tier, which documents may wait for. An index in memory may be smaller.
     ///
     /// If an extent is smaller than a segment, chunks and their directories still have a segment's
     /// sizes. They take less than a 32nd of it.
@@ -317,7 +325,8 @@ impl Geometry {
         let (filled, flush, unused) = (17 + texts, 9, 8);
         let segment_bytes = self.settings.segment_bytes;
         let chunks = if self.extent_bytes < segment_bytes { 2 * segment_bytes / 32 } else { 0 };
-        (2 * filled + flush + unused) * self.extent_bytes / 8 + chunks
+        let fixed = if self.settings.nvm.is_some() { 2 * FIXED_BYTES } else { 0 };
+        (2 * filled + flush + unused) * self.extent_bytes / 8 + chunks + fixed
     }
 
     /// Divides the memory. A fresh extent has a segment's bytes shifted by `extent_shift`.
@@ -548,7 +557,9 @@ mod tests {
                 assert!((16..130).contains(&(least / segment_bytes)), "{least} for {settings:?}");
                 let of = |dram_bytes| Geometry::new(Settings { dram_bytes, ..settings });
                 let eighths = if store { 71 } else { 51 };
-                assert!(of(least).unwrap().long.1 >= eighths * segment_bytes / 8, "{settings:?}");
+                let fixed = if nvm_bytes > 0 { 2 * FIXED_BYTES } else { 0 };
+                let held = eighths * segment_bytes / 8 + fixed;
+                assert!(of(least).unwrap().long.1 >= held, "{settings:?}");
                 assert!(matches!(of(least - 4096), Err(GeometryError::HeapTooSmall { .. })));
             }
         }

@@ -188,9 +188,23 @@ impl Memory {
                 Garbage::Blocks(partition, owner) => rings.ring(partition).release(owner.0 as u64),
                 Garbage::Slot(position) => self.reclaimed.store(position as u64 + 1, Release),
             }
+            self.returned.fetch_add(1, Release);
             self.note_use(rings);
             self.space.notify_all();
         }
+    }
+
+    /// Frees memory of the dictionary that no reader holds any more. Ends a step of its writer.
+    pub fn collect_terms(&self) {
+        if self.dictionary().collect(&self.footing) {
+            self.returned.fetch_add(1, Release);
+        }
+    }
+
+    /// Returns how often space came back after readers had left. A thread that found none before has to
+    /// look again: any thread that allocates takes back what readers have left.
+    pub fn returned(&self) -> u64 {
+        self.returned.load(Acquire)
     }
 
     /// True if space will come back as soon as readers have left.

@@ -504,8 +504,8 @@ impl DictionaryWriter {
     }
 
     /// Ends a step. Stamps the blocks that it discarded, and frees those that no reader holds any
-    /// more.
-    pub fn collect(&mut self, footing: &Footing) {
+    /// more. True if there were some.
+    pub fn collect(&mut self, footing: &Footing) -> bool {
         if self.unstamped > 0 {
             let stamp = footing.pins.retire();
             for (when, _) in self.limbo.iter_mut().rev().take(self.unstamped) {
@@ -514,12 +514,13 @@ impl DictionaryWriter {
             self.unstamped = 0;
         }
         if self.limbo.is_empty() {
-            return;
+            return false;
         }
-        let horizon = footing.pins.horizon();
+        let (horizon, held) = (footing.pins.horizon(), self.limbo.len());
         while let Some((_, garbage)) = self.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
             self.pool.free(&footing.region, garbage.at, garbage.bytes);
         }
+        self.limbo.len() < held
     }
 }
 

@@ -6,7 +6,7 @@
 //! | file | query |
 //! |---|---|
 //! | [`term`] | one term |
-//! | [`max_score`] | an OR, by MaxScore over windows |
+//! | [`max_score`] | an OR of terms, or of the best of several terms, by MaxScore over windows |
 //! | [`term_at_a_time`] | an OR of rare terms, list by list |
 //! | [`required_terms`] | required and optional terms, list by list |
 //! | [`block_max_and`] | an AND, by block maxima |
@@ -179,7 +179,10 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         let (words, lengths) = (words_of(words, term), Self::lengths(place, field));
         let bm25 = self.bm25(term);
         let inverse = self.collector.weights.inverses.of(field, bm25);
-        List::of(leaf, &place.context, words, (bm25, inverse), field, (lengths, place.base))
+        let mut list =
+            List::of(leaf, &place.context, words, (bm25, inverse), field, (lengths, place.base));
+        list.clause = self.collector.plan.clause_of(term as u32);
+        list
     }
 
     /// Returns the threshold that a score must beat; -1 if blocks may not be skipped.

@@ -264,9 +264,10 @@ impl Shared {
         self.stops_waiting.load(Acquire)
     }
 
-    /// Returns the number of progress notes. A thread reads it before it looks for room.
+    /// Returns the number of progress notes, and of times that readers left space. A thread reads it
+    /// before it looks for room. Both only grow, so equal sums are of equal numbers.
     pub(crate) fn progress(&self) -> u64 {
-        self.progress.load(Acquire)
+        self.progress.load(Acquire) + self.memory.returned()
     }
 
     /// Notes that the flush stage can make no room.

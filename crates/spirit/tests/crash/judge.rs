@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use spirit::lab::StoredValue;
+use spirit::lab::{StoredDocument, StoredValue};
 use spirit::{HitError, Index, Query, Reader, Search};
 use spirit_index::column::Column;
 use spirit_index::ground::ValueKind;
@@ -14,6 +14,9 @@ use crate::operation::{Operation, TAG, TAGS, WEIGHT, WORDS};
 use crate::patient::Expected;
 use crate::retention::Floor;
 use crate::support::columns::check_columns;
+
+/// The numbers that are asked for at most.
+const ASKED: usize = 4;
 
 /// A field's name and its value.
 type Field = (String, StoredValue);
@@ -61,6 +64,7 @@ impl Questions {
         };
         self.ask_all(reader, documents)?;
         ask_fields(index, reader, documents)?;
+        ask_numbers(reader, documents)?;
         expect_columns(index, documents)?;
         if index.settings().store {
             expect_contents(reader, documents)?;
@@ -146,6 +150,30 @@ fn ask_fields(index: &Index, reader: &mut Reader, documents: &[Document]) -> Res
     Ok(())
 }
 
+/// A number, which a widened field gives back as one with a fraction.
+fn as_float(value: &StoredValue) -> Option<f64> {
+    match value {
+        StoredValue::Integer(number) => Some(*number as f64),
+        StoredValue::Float(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Numbers are found by their ranges, whatever their field was when they came: those of the newest documents.
+fn ask_numbers(reader: &mut Reader, documents: &[Document]) -> Result<(), String> {
+    let fields = documents.iter().rev().flat_map(|document| &document.fields);
+    let numbers = fields.filter_map(|(name, value)| Some((name, as_float(value)?)));
+    for (name, value) in numbers.take(ASKED) {
+        let is_as_high = |document: &&Document| {
+            let mut own = document.fields.iter().filter(|(other, _)| other == name);
+            own.any(|(_, other)| as_float(other).is_some_and(|other| other >= value))
+        };
+        let query = format!("{name}:>={value}");
+        expect(reader, &query, documents.iter().filter(is_as_high))?;
+    }
+    Ok(())
+}
+
 /// The numbers of fields are in the columns of flushed segments.
 fn expect_columns(index: &Index, documents: &[Document]) -> Result<(), String> {
     let schema = index.schema();
@@ -153,11 +181,14 @@ fn expect_columns(index: &Index, documents: &[Document]) -> Result<(), String> {
         let of_column = |column: Column<'_>| {
             let bits = column.kind().from_sortable(column.first(rank_of(local))?);
             let name = schema.get(column.field())?.name.clone();
-            Some((name, StoredValue::Integer(bits.cast_signed())))
+            match column.kind() {
+                ValueKind::Integer => Some((name, bits.cast_signed() as f64)),
+                ValueKind::Float => Some((name, f64::from_bits(bits))),
+                // Texts have one of their lengths.
+                _ => None,
+            }
         };
-        // Texts have one of their lengths.
-        let numbers = segment.columns().filter(|column| column.kind() == ValueKind::Integer);
-        numbers.filter_map(of_column).collect::<Vec<_>>()
+        segment.columns().filter_map(of_column).collect::<Vec<_>>()
     };
     for memory in index.memories() {
         let pin = memory.pins().acquire().ok_or("no pin is free")?;
@@ -166,9 +197,9 @@ fn expect_columns(index: &Index, documents: &[Document]) -> Result<(), String> {
             for local in (0..segment.rows()).filter(|local| !segment.is_dead(*local)) {
                 let sequence = segment.sequence(local);
                 let document = documents.iter().find(|document| document.sequence == sequence);
-                let is_number = |(_, value): &&Field| matches!(value, StoredValue::Integer(_));
                 let fields = document.into_iter().flat_map(|document| &document.fields);
-                let expected: Vec<Field> = fields.filter(is_number).cloned().collect();
+                let number = |(name, value): &Field| Some((name.clone(), as_float(value)?));
+                let expected: Vec<(String, f64)> = fields.filter_map(number).collect();
                 let found = number_in(&segment, local);
                 if found != expected {
                     return Err(format!("columns have {found:?} of {document:?}"));
@@ -179,6 +210,17 @@ fn expect_columns(index: &Index, documents: &[Document]) -> Result<(), String> {
         memory.pins().release(pin);
     }
     Ok(())
+}
+
+/// True if a document has the text and the fields that it came with.
+fn is_as_given(found: &StoredDocument, document: &Document) -> bool {
+    let is_value = |(found, given): (&Field, &Field)| {
+        let numbers = as_float(&found.1).zip(as_float(&given.1));
+        found.0 == given.0 && numbers.map_or(found.1 == given.1, |(found, given)| found == given)
+    };
+    found.text == document.text
+        && found.fields.len() == document.fields.len()
+        && found.fields.iter().zip(&document.fields).all(is_value)
 }
 
 fn expect_contents(reader: &mut Reader, documents: &[Document]) -> Result<(), String> {
@@ -194,7 +236,7 @@ fn expect_contents(reader: &mut Reader, documents: &[Document]) -> Result<(), St
                 // Anyone who was stopped for longer than the lease asks again.
                 Err(HitError::Lease { .. }) => break,
                 Err(error) => return Err(error.to_string()),
-                Ok(found) if (&found.text, &found.fields) != (&document.text, &document.fields) => {
+                Ok(found) if !is_as_given(&found, document) => {
                     return Err(format!("{document:?} is given back as {found:?}"));
                 }
                 Ok(_) => at += 1,

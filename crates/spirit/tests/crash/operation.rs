@@ -13,14 +13,18 @@ pub(crate) const TAGS: [&str; 4] = ["t0", "t1", "t2", "atagthatdoesnotfitinakey"
 /// The field that they are in.
 pub(crate) const TAG: &str = "tag";
 
-/// The fields of that number: one with a word that may be asked for, and one of many that are new at some time.
+/// The fields of that number: one with a word that may be asked for, and one of many that are new at some time. Of four
+/// numbers one has a fraction, so that a field of whole numbers is widened.
 pub(crate) fn fields_of(number: u64) -> Vec<(String, StoredValue)> {
     if number == 0 {
         return Vec::new();
     }
     let tag = TAGS[(number % 4) as usize].to_owned();
-    let one_of_many = (format!("n{}", number % 11), StoredValue::Integer(number as i64));
-    vec![(TAG.to_owned(), StoredValue::Text(tag)), one_of_many]
+    let value = match number % 4 {
+        3 => StoredValue::Float(number as f64 + 0.5),
+        _ => StoredValue::Integer(number as i64),
+    };
+    vec![(TAG.to_owned(), StoredValue::Text(tag)), (format!("n{}", number % 11), value)]
 }
 
 /// Does something with documents as they are given to the index.
@@ -43,6 +47,7 @@ fn given<'a>(
     fields.iter().fold(document, |document, (name, value)| match value {
         StoredValue::Text(text) => document.field(name, text),
         StoredValue::Integer(number) => document.field(name, *number),
+        StoredValue::Float(number) => document.field(name, *number),
         other => unreachable!("no field has {other:?}"),
     })
 }

@@ -27,9 +27,11 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         (Setup { merge_after: 3, ..plain }, many_words),
         (Setup { merge_after: 3, ..plain }, laps),
         (Setup { store: true, ..plain }, new_fields),
+        (Setup { store: true, ..plain }, widened_fields),
         (Setup { postings: Postings::Packed, merge_after: 2, ..plain }, runs),
         (Setup { postings: Postings::Packed, merge_after: 3, ..plain }, many_words),
         (Setup { postings: Postings::Packed, store: true, ..plain }, new_fields),
+        (Setup { postings: Postings::Packed, ..plain }, widened_fields),
         (Setup { retain: true, ..plain }, laps),
         (Setup { retain: true, executors: 2, ..plain }, groups_in_both),
     ];
@@ -140,6 +142,27 @@ fn new_fields() -> Vec<Operation> {
         Reopen,
         Flush,
         with("w4", 9),
+    ]
+}
+
+/// Numbers with a fraction come into fields of whole numbers, of which a segment and the log have some, and in one call with
+/// them.
+fn widened_fields() -> Vec<Operation> {
+    use Operation::{AddAll, Flush, Reopen};
+    let with = |text: &str, fields| Operation::Fielded(None, text.into(), fields);
+    let both = AddAll(vec![(None, "w1".into(), 2), (Some("k0".into()), "w2".into(), 35)]);
+    vec![
+        with("w0", 1),
+        Flush,
+        with("w1", 12),
+        with("w2", 23),
+        Reopen,
+        with("w3", 45),
+        both,
+        Flush,
+        with("w4", 13),
+        Reopen,
+        add("w5"),
     ]
 }
 

@@ -66,7 +66,7 @@ impl Setup {
 
     /// The least heap for segments of this size.
     fn dram_bytes(self) -> u64 {
-        let segments = if self.store { 20 } else { 17 };
+        let segments = if self.store { 23 } else { 20 };
         segments * SEGMENT_BYTES
     }
 

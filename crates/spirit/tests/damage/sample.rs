@@ -16,7 +16,7 @@ use crate::support::directory::Directory;
 pub(crate) fn options(directory: &Directory) -> Builder {
     Index::builder()
         .directory(directory.path())
-        .dram_bytes(5 << 18)
+        .dram_bytes(3 << 19)
         .segment_bytes(64 << 10)
         .nvm_bytes(640 << 10)
         .log_bytes(64 << 10)

@@ -20,6 +20,9 @@ use std::thread::{self, ScopedJoinHandle};
 use following::PATIENCE;
 use spirit::lab::Random;
 use spirit::{Analyzer, Builder, Index, OnFull};
+use spirit_index::memory::Memory;
+use spirit_index::rows::KeyKind;
+use spirit_index::snapshot::{Segment, Snapshot};
 
 /// The smallest segment there is.
 pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;
@@ -90,4 +93,16 @@ pub(crate) fn crowd() -> Vec<String> {
     let keys = (0..u64::MAX).map(|number| format!("c{number:x}"));
     let alike = |key: &String| spirit_index::keys::hash(key.as_bytes()) as u32 >> 18 == 1;
     keys.filter(alike).take(120).collect()
+}
+
+/// The rows of groups that were refused. They may go with their segments later.
+pub(crate) fn rows_given_up(memory: &Memory) -> usize {
+    let in_segment = |segment: Segment<'_>| {
+        let row = |local| segment.row_table().row(local);
+        let is_given_up = |local: &u32| {
+            row(*local).key().kind() != KeyKind::None && !row(*local).has_lived(*local)
+        };
+        (0..segment.rows()).filter(is_given_up).count()
+    };
+    Snapshot::take(memory).segments().map(in_segment).sum()
 }

@@ -637,4 +637,12 @@ pub(super) const BUGS: &[Bug] = &[
         new: "_ if node.occur == Occur::Must => {",
         found_by: tests("-p spirit --test best", "the_best_of_several_clauses_counts"),
     },
+    Bug {
+        name: "best-of-terms-adds-up",
+        what: "list by list, the terms of a clause whose best counts add up",
+        file: "crates/query/src/rank.rs",
+        old: "if self.clause == Some(clause) {",
+        new: "if self.clause == Some(u32::MAX) {",
+        found_by: tests("-p spirit --test best", "of_several_fields"),
+    },
 ];

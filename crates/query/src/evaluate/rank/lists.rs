@@ -41,6 +41,8 @@ pub(super) struct List<'l> {
     pub(super) field: FieldId,
     /// The field's length in each document.
     pub(super) lengths: Lengths<'l>,
+    /// The first term of the clause that its term belongs to.
+    pub(super) clause: u32,
     at: usize,
 }
 
@@ -116,6 +118,7 @@ impl<'l> List<'l> {
         inverse: &OF_ANY,
         field: FieldId::TEXT,
         lengths: Lengths::NONE,
+        clause: 0,
         at: 0,
     };
 
@@ -142,8 +145,9 @@ impl<'l> List<'l> {
             }
         };
         let (whole, bits) = (Ahead::NOTHING, leaf.bits.map(|bits| region.view(bits)));
+        let (clause, at) = (bm25.term, 0);
         let mut list =
-            List { source, maxima, bits, base, whole, bm25, inverse, field, lengths, at: 0 };
+            List { source, maxima, bits, base, whole, bm25, inverse, field, lengths, clause, at };
         if maxima.is_empty() {
             list.look_at_all(level);
         }

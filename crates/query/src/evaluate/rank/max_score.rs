@@ -8,6 +8,8 @@
 //! candidates are looked up in all lists, one by one. With more, the essential lists are added up,
 //! and non-essential lists are looked up for sums that they may lift above the threshold. Sparse
 //! lists are processed [term at a time](super::term_at_a_time).
+//!
+//! Of the terms of one clause only the best score may count. A sum of all bounds it from above.
 
 use spirit_kernel as kernel;
 use spirit_kernel::{Bar, Level};
@@ -19,7 +21,7 @@ use crate::evaluate::window::{Bits, RANKS, WORDS, aligned, ones};
 use crate::evaluate::{OUT, Place};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
-use crate::rank::MORE;
+use crate::rank::{MORE, TermSum};
 use crate::tuning::{
     CANDIDATES_MAX, DENSE_ROWS, POSTINGS_A_LOOK_UP, REQUIRED_LOOKED_UP_MAX, SIFTED_ONCE_MAX,
     UNSIFTED_MAX,
@@ -29,6 +31,8 @@ use crate::tuning::{
 struct Streams<'l> {
     lists: [List<'l>; RANKED_INLINE],
     len: usize,
+    /// True if two of the lists are of one clause, of which the best counts.
+    joined: bool,
     /// The lists' numbers, ascending by upper bound in the window.
     order: [usize; RANKED_INLINE],
     /// Each list's upper bound in the window.
@@ -37,7 +41,7 @@ struct Streams<'l> {
     required: u32,
     /// The number of non-essential lists, which come first in `order`.
     others: usize,
-    /// The sum of the non-essential lists' upper bounds.
+    /// The upper bound of the non-essential lists together.
     others_bound: f32,
 }
 
@@ -70,40 +74,55 @@ impl Evaluation<'_, Ranked<'_>> {
     /// Offers the documents of an OR that may be among the best, in the registered segments of this
     /// part.
     pub(super) fn rank_by_max_score(&mut self, terms: &[u32]) {
-        let oldest = self.part.oldest;
         self.seed_threshold_of_or(terms);
+        self.each_with_any(|this, place| this.rank_by_max_score_at(place, terms));
+    }
+
+    /// Visits the registered segments of this part in which any term has a list, and opens the
+    /// lists.
+    pub(super) fn each_with_any(&mut self, visit: impl Fn(&mut Self, &Place<'_>)) {
+        let oldest = self.part.oldest;
         // Invariant: segments newer than the newest entry left are done. Terminates: `open_at`
         // consumes a segment's entries.
         while !self.done() {
             let Some(position) = self.newest_entry().filter(|p| *p >= oldest) else { return };
             let Some(segment) = self.snapshot.segment(position) else { return };
             self.open_at(&segment);
-            let Some(place) = self.promising(segment) else { continue };
-            // Moved out while lists borrow from it, and put back before the next segment's leaves
-            // are opened.
-            let words = std::mem::take(&mut self.scratch.words);
-            let mut streams = Streams {
-                lists: [List::NONE; RANKED_INLINE],
-                len: 0,
-                order: [0; RANKED_INLINE],
-                ahead: [Ahead::NOTHING; RANKED_INLINE],
-                required: 0,
-                others: 0,
-                others_bound: 0.0,
-            };
-            for term in terms.iter().map(|term| *term as usize) {
-                if self.scratch.leaves[term].postings > 0 {
-                    streams.lists[streams.len] = self.list(&place, term, &words);
-                    streams.len += 1;
-                }
+            if let Some(place) = self.promising(segment) {
+                visit(self, &place);
             }
-            if streams.are_sparse(END - place.base) {
-                self.rank_term_at_a_time(&place, &mut streams.lists[..streams.len], &[]);
-            } else {
-                self.rank_streams(&place, &mut streams);
-            }
-            self.scratch.words = words;
         }
+    }
+
+    /// Like [`rank_by_max_score`](Self::rank_by_max_score), in a segment whose lists are open.
+    fn rank_by_max_score_at(&mut self, place: &Place<'_>, terms: &[u32]) {
+        // Moved out while lists borrow from it.
+        let words = std::mem::take(&mut self.scratch.words);
+        let mut streams = Streams {
+            lists: [List::NONE; RANKED_INLINE],
+            len: 0,
+            joined: false,
+            order: [0; RANKED_INLINE],
+            ahead: [Ahead::NOTHING; RANKED_INLINE],
+            required: 0,
+            others: 0,
+            others_bound: 0.0,
+        };
+        for term in terms.iter().map(|term| *term as usize) {
+            if self.scratch.leaves[term].postings > 0 {
+                let list = self.list(place, term, &words);
+                let before = &streams.lists[..streams.len];
+                streams.joined |= before.last().is_some_and(|last| last.clause == list.clause);
+                streams.lists[streams.len] = list;
+                streams.len += 1;
+            }
+        }
+        if streams.are_sparse(END - place.base) {
+            self.rank_term_at_a_time(place, &mut streams.lists[..streams.len], &[]);
+        } else {
+            self.rank_streams(place, &mut streams);
+        }
+        self.scratch.words = words;
     }
 
     fn rank_streams(&mut self, place: &Place<'_>, streams: &mut Streams<'_>) {
@@ -162,13 +181,13 @@ impl Evaluation<'_, Ranked<'_>> {
         // Candidates ascend, so lists only move forward. Terminates with the candidates.
         for bit in ones(&candidates) {
             let rank = window.first + bit as u32;
-            // Summed in the order of the terms, so a document has one score in all evaluators.
-            let mut score = 0.0;
+            let mut sum = TermSum::default();
             for list in &mut streams.lists[..streams.len] {
                 if let Some(word) = list.find(level, rank) {
-                    score += list.score(word);
+                    sum.add(list.clause, list.score(word));
                 }
             }
+            let score = sum.total();
             if score > self.collector.top.threshold() {
                 self.offer_scored(place, rank, score);
             }
@@ -176,8 +195,8 @@ impl Evaluation<'_, Ranked<'_>> {
         true
     }
 
-    /// Adds up the essential lists of a window, and offers the documents whose sums may beat the
-    /// threshold.
+    /// Adds up the lists of a window, and offers the documents whose sums may beat the threshold. Only
+    /// essential lists are added, unless only the best of a clause counts: then sums are scores.
     fn rank_sum(
         &mut self,
         place: &Place<'_>,
@@ -190,14 +209,13 @@ impl Evaluation<'_, Ranked<'_>> {
         let words = ((end - first) as usize).div_ceil(64);
         let (bits, scores) = (&mut bits[..words], &mut scores[..words * 64]);
         scores.fill(0.0);
-        for list in &streams.order[streams.others..streams.len] {
-            let mut list = streams.lists[*list];
-            while let Some(run) = list.take_run(level, end) {
-                kernel::set_bits(level, run, first, bits);
-                kernel::add_scores(level, run, list.lengths, list.bm25, first, scores);
-            }
+        if streams.joined {
+            streams.add_clauses(level, window, bits, scores, &mut self.scratch.clause_scores);
+        } else {
+            streams.add_essential(level, window, bits, scores);
         }
         window.keep_required(level, bits);
+        let others_bound = if streams.joined { 0.0 } else { streams.others_bound };
         let (mut out, mut from) = ([0; OUT], 0);
         // Invariant: all sums before `from` were compared with the threshold. Terminates: `above`
         // returns a greater `next`.
@@ -205,11 +223,15 @@ impl Evaluation<'_, Ranked<'_>> {
             // A sum in another order may be lower by a rounding error. The error is relative to the
             // whole threshold, not to the difference below.
             let threshold = self.collector.top.threshold();
-            let needed = threshold.min(threshold / MORE) - streams.others_bound;
+            let needed = threshold.min(threshold / MORE) - others_bound;
             let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
             for bit in &out[..found] {
-                let score = scores[*bit as usize];
-                self.rank_candidate(place, streams, first + bit, score);
+                let (rank, score) = (first + bit, scores[*bit as usize]);
+                if !streams.joined {
+                    self.rank_candidate(place, streams, rank, score);
+                } else if score > self.collector.top.threshold() {
+                    self.offer_scored(place, rank, score);
+                }
             }
             from = next;
         }
@@ -254,6 +276,40 @@ impl Streams<'_> {
     fn are_sparse(&self, rows: u32) -> bool {
         let is_dense = |list: &&List<'_>| list.len() as u32 > rows / DENSE_ROWS;
         self.lists[..self.len].iter().filter(is_dense).count() <= 1
+    }
+
+    /// Adds up the essential lists of a window, and sets the bits of their documents.
+    fn add_essential(&self, level: Level, window: &InWindow, bits: &mut [u64], scores: &mut [f32]) {
+        for number in &self.order[self.others..self.len] {
+            let mut list = self.lists[*number];
+            while let Some(run) = list.take_run(level, window.end) {
+                kernel::set_bits(level, run, window.first, bits);
+                kernel::add_scores(level, run, list.lengths, list.bm25, window.first, scores);
+            }
+        }
+    }
+
+    /// Adds up the clauses of a window in their order, of each the best score, and sets the bits of
+    /// their documents. `best` is scratch memory.
+    fn add_clauses(
+        &self,
+        level: Level,
+        window: &InWindow,
+        bits: &mut [u64],
+        scores: &mut [f32],
+        best: &mut [f32],
+    ) {
+        let best = &mut best[..scores.len()];
+        for lists in self.lists[..self.len].chunk_by(|a, b| a.clause == b.clause) {
+            best.fill(0.0);
+            for mut list in lists.iter().copied() {
+                while let Some(run) = list.take_run(level, window.end) {
+                    kernel::set_bits(level, run, window.first, bits);
+                    kernel::max_scores(level, run, list.lengths, list.bm25, window.first, best);
+                }
+            }
+            scores.iter_mut().zip(&*best).for_each(|(sum, best)| *sum += best);
+        }
     }
 
     /// Computes each list's upper bound from its position up to a rank.
@@ -327,14 +383,17 @@ impl Streams<'_> {
         found.all()
     }
 
-    /// Returns the score that a posting needs in its own list, if all other lists can add to it.
+    /// Returns the score that a posting needs in its own list, if the lists of all other clauses can
+    /// add to it.
     fn bar_of(&self, own: usize, limit: f32) -> Bar {
         self.bar_beside(own, &self.order[..self.len], limit)
     }
 
     /// Like [`bar_of`](Self::bar_of), if only the lists of `others` can add to it.
     fn bar_beside(&self, own: usize, others: &[usize], limit: f32) -> Bar {
-        let others = others.iter().filter(|other| **other != own);
+        // A document is found in the list that is the best of its clause there.
+        let clause = self.lists[own].clause;
+        let others = others.iter().filter(|other| self.lists[**other].clause != clause);
         bar(limit, &self.lists[own], others.map(|other| (&self.lists[*other], self.ahead[*other])))
     }
 
@@ -364,22 +423,32 @@ impl Streams<'_> {
         let order = &mut self.order[..self.len];
         order.iter_mut().enumerate().for_each(|(number, place)| *place = number);
         order.sort_unstable_by(|a, b| self.ahead[*a].bound.total_cmp(&self.ahead[*b].bound));
-        let bounds = &self.ahead[..self.len];
-        let bound = |list: &usize| bounds[*list].bound;
-        let without = |own: usize| {
-            (0..bounds.len()).filter(|list| *list != own).map(|list| bound(&list)).sum::<f32>()
-        };
+        let without = |own: usize| self.bound_of(!(1 << own));
         let is_required = |own: &usize| without(*own) * MORE <= limit;
         self.required = (0..self.len).filter(is_required).fold(0, |bits, list| bits | 1 << list);
         (self.others, self.others_bound) = (0, 0.0);
-        for number in order.iter() {
-            let sum = self.others_bound + self.ahead[*number].bound;
-            if sum * MORE > limit {
+        let mut others = 0;
+        for number in &self.order[..self.len] {
+            others |= 1 << number;
+            let bound = match self.joined {
+                true => self.bound_of(others),
+                false => self.others_bound + self.ahead[*number].bound,
+            };
+            if bound * MORE > limit {
                 return true;
             }
             self.others += 1;
-            self.others_bound = sum;
+            self.others_bound = bound;
         }
         false
+    }
+
+    /// Returns the upper bound of some lists together, a bit each.
+    fn bound_of(&self, lists: u32) -> f32 {
+        let mut sum = TermSum::default();
+        for number in (0..self.len).filter(|number| lists >> number & 1 == 1) {
+            sum.add(self.lists[number].clause, self.ahead[number].bound);
+        }
+        sum.total()
     }
 }

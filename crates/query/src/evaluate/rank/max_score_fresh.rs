@@ -18,7 +18,7 @@ use crate::evaluate::window::{Bits, RANKS, WORDS, ones};
 use crate::evaluate::{Place, words_of};
 use crate::leaf::END;
 use crate::plan::RANKED_INLINE;
-use crate::rank::{MORE, score};
+use crate::rank::{MORE, TermSum, score};
 use crate::tuning::FRESH_LOOKED_UP_MAX;
 
 /// The frequencies of several terms in the documents of a window.
@@ -219,14 +219,15 @@ impl Evaluation<'_, Ranked<'_>> {
             if most * MORE <= self.collector.top.threshold() {
                 continue;
             }
-            // Summed in the order of the terms, so a document has one score in all evaluators.
-            let mut score = 0.0;
+            let mut sum = TermSum::default();
             for (number, term) in terms.iter().enumerate() {
                 let Some(frequency) = tally.frequency(number, bit) else { continue };
                 let (bm25, field) = (self.bm25(*term as usize), self.field(*term as usize));
                 lengths.turn_to(place, field);
-                score += score_of(place, bm25, (rank, frequency), lengths.length(rank));
+                let score = score_of(place, bm25, (rank, frequency), lengths.length(rank));
+                sum.add(self.collector.plan.clause_of(*term), score);
             }
+            let score = sum.total();
             if score > self.collector.top.threshold() {
                 self.offer_listed(place, rank, score);
             }

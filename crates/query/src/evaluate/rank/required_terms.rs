@@ -1,12 +1,14 @@
 //! The best documents with required terms, or one term of each required group, and optional ones.
 //! Lists are processed [term at a time](super::term_at_a_time), until all lists of one group are
-//! done.
+//! done. With a required term, only segments that have all of those are visited.
 
 use crate::evaluate::{Evaluation, Place};
 use crate::plan::{Groups, RANKED_INLINE, TERMS_INLINE};
 
 use super::Ranked;
 use super::lists::List;
+use crate::leaf::END;
+use crate::tuning::{DENSE_ROWS, RARE_GROUP};
 
 impl Evaluation<'_, Ranked<'_>> {
     /// Offers the documents with a term of each group that may be among the best, in the registered
@@ -21,6 +23,10 @@ impl Evaluation<'_, Ranked<'_>> {
             }
         }
         let required = &required[..count];
+        if required.is_empty() {
+            self.each_with_any(|this, place| this.rank_groups_at(place, terms, groups));
+            return;
+        }
         self.each_meeting(required, |this, place| {
             let others = terms.iter().filter(|term| !required.contains(term));
             let lists = this.lists();
@@ -29,6 +35,22 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             this.rank_required_at(place, terms, groups);
         });
+    }
+
+    /// Like [`rank_required`](Self::rank_required), in a segment whose lists are open. If they are
+    /// dense and no group is rare, windows find the matches.
+    fn rank_groups_at(&mut self, place: &Place<'_>, terms: &[u32], groups: &Groups) {
+        let postings = |group: u32| -> usize {
+            let of_group = terms.iter().enumerate().filter(|(number, _)| group >> number & 1 == 1);
+            of_group.map(|(_, term)| self.scratch.leaves[*term as usize].postings as usize).sum()
+        };
+        let rarest = groups.as_slice().iter().map(|group| postings(*group)).min().unwrap_or(0);
+        let (all, rows) = (postings(u32::MAX), (END - place.base) as usize);
+        if all <= rows / DENSE_ROWS as usize || rarest * RARE_GROUP <= all {
+            self.rank_required_at(place, terms, groups);
+        } else {
+            self.rank_tree_at(place);
+        }
     }
 
     /// Like [`rank_required`](Self::rank_required), in a segment whose lists are open.

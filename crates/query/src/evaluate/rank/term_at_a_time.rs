@@ -16,7 +16,7 @@ use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
 use crate::plan::RANKED_INLINE;
-use crate::rank::MORE;
+use crate::rank::{MORE, TermSum};
 
 /// Words of a block's bits.
 const WORDS: usize = BLOCK / 64;
@@ -191,17 +191,17 @@ fn sum_of(
     (known, score): (usize, f32),
     has: impl Fn(usize) -> bool,
 ) -> f32 {
-    let mut sum = 0.0;
+    let mut sum = TermSum::default();
     for (number, list) in lists.iter().enumerate() {
         if number == known {
-            sum += score;
+            sum.add(list.clause, score);
         } else if has(number)
             && let Some(word) = list.look_up(level, rank)
         {
-            sum += list.score(word);
+            sum.add(list.clause, list.score(word));
         }
     }
-    sum
+    sum.total()
 }
 
 /// Returns a bit for each posting of a run, of at most one block. It is set if `list` contains the

@@ -36,11 +36,16 @@ impl Evaluation<'_, Ranked<'_>> {
     pub(super) fn rank_tree(&mut self, bounded: bool) {
         self.each_registered(bounded, |this, place| {
             if this.promising(place.segment).is_some() {
-                let (found, scored) = this.scratch.leaves.split_at_mut(this.query.terms.len());
-                scored[..found.len()].copy_from_slice(found);
-                this.rank_segment(place);
+                this.rank_tree_at(place);
             }
         });
+    }
+
+    /// Ranks a registered segment whose lists are open.
+    pub(super) fn rank_tree_at(&mut self, place: &Place<'_>) {
+        let (found, scored) = self.scratch.leaves.split_at_mut(self.query.terms.len());
+        scored[..found.len()].copy_from_slice(found);
+        self.rank_segment(place);
     }
 
     pub(super) fn rank_segment(&mut self, place: &Place<'_>) {
