@@ -205,7 +205,7 @@ impl FlushStage {
             // Damage is no lack of room: dropping a segment would not help.
             let made = self.make_room();
             if self.log_is_full && !made && !self.is_reclaiming() {
-                self.shared.note_stuck();
+                self.shared.note_stuck_if_flushed(before);
             }
             if self.shared.progress() == before {
                 self.shared.memory.wait_for_space();
@@ -236,12 +236,13 @@ impl FlushStage {
     /// Engraves all flushed segments from now on, until none is left.
     fn engrave_all(&mut self) {
         self.log_is_full = true;
+        let before = self.shared.progress();
         let Some(placement) = &mut self.placement else { return };
         placement.engrave_all();
         if !placement.has_to_place(&self.shared.memory) {
             // The log is short, and no segment waits to be engraved: the disk has no room for a
             // longer one.
-            self.shared.note_stuck();
+            self.shared.note_stuck_if_flushed(before);
         }
     }
 
@@ -263,12 +264,13 @@ impl FlushStage {
     }
 
     fn make_room_or_say_so(&mut self) {
+        let before = self.shared.progress();
         let made = self.make_room();
         let rewrites = self.rewrite.is_some() && !self.rewrite_is_blocked;
         let is_under_way = rewrites || !self.dropped.is_empty();
         if !made && !is_under_way && !self.is_reclaiming() {
             // The ingest role waits, and there is nothing to wait for.
-            self.shared.note_stuck();
+            self.shared.note_stuck_if_flushed(before);
         }
     }
 
@@ -290,11 +292,12 @@ impl FlushStage {
         // The queue has a free place. This wakes a thread that waits to hand over the next segment.
         self.shared.memory.notify_space();
         let mut steps = None;
-        while let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) {
+        loop {
+            let before = self.shared.progress();
+            let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) else { break };
             if self.shared.takes_nothing() || self.shared.is_closing() {
                 return;
             }
-            let before = self.shared.progress();
             // Readers may block room, however it is made.
             self.enforce_leases();
             self.is_dictionary_full = stop == FlushStop::DictionaryFull;
@@ -304,7 +307,7 @@ impl FlushStage {
             // A run that breaks off leaves garbage, which the next run may find collected.
             let went_on = steps.replace(flush.steps()) != Some(flush.steps());
             if !made && !smaller && !went_on && !self.is_reclaiming() {
-                self.shared.note_stuck();
+                self.shared.note_stuck(before);
             }
             if !smaller && !went_on && self.shared.progress() == before {
                 self.shared.memory.wait_for_space();
@@ -312,7 +315,7 @@ impl FlushStage {
             self.collect();
         }
         self.is_dictionary_full = false;
-        self.shared.note_progress();
+        self.shared.note_flushed();
         if let Some(placement) = &mut self.placement {
             placement.push(flush.engrave(end));
         }

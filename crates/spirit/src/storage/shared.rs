@@ -87,6 +87,8 @@ pub(crate) struct Shared {
     waited: AtomicU64,
     /// The number of segments that the ingest role handed over and that are not engraved.
     unplaced: AtomicU64,
+    /// The number of segments that the ingest role handed over and that are not flushed.
+    unflushed: AtomicU64,
     /// True once the log is replayed, until the flush stage takes note.
     replayed: AtomicBool,
     /// True if the index is closing: unflushed segments need not be flushed.
@@ -120,6 +122,7 @@ impl Shared {
             stuck: AtomicU64::new(0),
             waited: AtomicU64::new(0),
             unplaced: AtomicU64::new(0),
+            unflushed: AtomicU64::new(0),
             replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             stops_waiting: AtomicBool::new(false),
@@ -182,10 +185,27 @@ impl Shared {
         replayed
     }
 
-    /// Notes that the ingest role hands over a segment.
-    pub(crate) fn note_handed_over(&self) {
+    /// Notes that the ingest role is about to hand over a segment, which the flush stage may flush at
+    /// once.
+    pub(crate) fn begin_hand_over(&self) {
+        self.unflushed.fetch_add(1, Release);
+    }
+
+    /// Notes whether the segment was handed over. A thread that sees the progress sees that the
+    /// segment waits to be flushed.
+    pub(crate) fn end_hand_over(&self, is_sent: bool) {
+        if is_sent {
+            self.note_progress();
+            self.unplaced.fetch_add(1, Release);
+        } else {
+            self.unflushed.fetch_sub(1, Release);
+        }
+    }
+
+    /// Notes that a segment was flushed.
+    pub(crate) fn note_flushed(&self) {
+        self.unflushed.fetch_sub(1, Release);
         self.note_progress();
-        self.unplaced.fetch_add(1, Release);
     }
 
     /// Notes that a segment was engraved.
@@ -270,9 +290,18 @@ impl Shared {
         self.progress.load(Acquire) + self.memory.returned()
     }
 
-    /// Notes that the flush stage can make no room.
-    pub(crate) fn note_stuck(&self) {
-        self.stuck.store(self.progress() + 1, Release);
+    /// Notes that the flush stage, which looked after it had read `progress`, can make no room. What
+    /// changed since makes the note void.
+    pub(crate) fn note_stuck(&self, progress: u64) {
+        self.stuck.store(progress + 1, Release);
+    }
+
+    /// Like [`note_stuck`](Self::note_stuck), unless a segment waits to be flushed, which may make
+    /// room. A task that was sent before the segment may be done after it was handed over.
+    pub(crate) fn note_stuck_if_flushed(&self, progress: u64) {
+        if self.unflushed.load(Acquire) == 0 {
+            self.note_stuck(progress);
+        }
     }
 
     /// True if the flush stage can make no room, and has made none since `progress` was read. A

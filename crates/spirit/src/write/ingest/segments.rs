@@ -115,11 +115,12 @@ impl Ingester {
         let descriptor = self.shared.memory.table().descriptor(self.writer.id());
         descriptor.set_rows(self.writer.rows() as u64);
         let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
-        match self.tasks.try_send(Task::Flush(flush, self.segment_end())) {
-            Ok(()) => {
-                self.handed_over = true;
-                self.shared.note_handed_over();
-            }
+        let task = Task::Flush(flush, self.segment_end());
+        self.shared.begin_hand_over();
+        let sent = self.tasks.try_send(task);
+        self.shared.end_hand_over(sent.is_ok());
+        match sent {
+            Ok(()) => self.handed_over = true,
             Err(TrySendError::Disconnected(_)) => return Err(self.shared.refusal()),
             Err(TrySendError::Full(_)) => descriptor.set_rows(u64::MAX),
         }
