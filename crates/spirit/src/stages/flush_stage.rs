@@ -204,8 +204,8 @@ impl FlushStage {
         } else if !self.shared.is_damaged() {
             // Damage is no lack of room: dropping a segment would not help.
             let made = self.make_room();
-            if self.log_is_full && !made && !self.is_reclaiming() {
-                self.shared.note_stuck_if_flushed(before);
+            if self.log_is_full && !made {
+                self.say_if_stuck(before);
             }
             if self.shared.progress() == before {
                 self.shared.memory.wait_for_space();
@@ -239,10 +239,14 @@ impl FlushStage {
         let before = self.shared.progress();
         let Some(placement) = &mut self.placement else { return };
         placement.engrave_all();
-        if !placement.has_to_place(&self.shared.memory) {
-            // The log is short, and no segment waits to be engraved: the disk has no room for a
-            // longer one.
-            self.shared.note_stuck_if_flushed(before);
+        if placement.has_to_place(&self.shared.memory) {
+            return;
+        }
+        // The log is short, and no segment waits to be engraved: the disk has no room for a longer
+        // one. But an operation may wait for room in DRAM by now.
+        match self.shared.on_full {
+            OnFull::DropOldest => self.shared.note_stuck_if_flushed(before),
+            OnFull::Refuse | OnFull::Wait => self.make_room_or_say_so(),
         }
     }
 
@@ -265,12 +269,19 @@ impl FlushStage {
 
     fn make_room_or_say_so(&mut self) {
         let before = self.shared.progress();
-        let made = self.make_room();
+        if !self.make_room() {
+            self.say_if_stuck(before);
+        }
+    }
+
+    /// Says that no room can be made, unless it is under way. `progress` was read before the stage
+    /// tried.
+    fn say_if_stuck(&self, progress: u64) {
         let rewrites = self.rewrite.is_some() && !self.rewrite_is_blocked;
         let is_under_way = rewrites || !self.dropped.is_empty();
-        if !made && !is_under_way && !self.is_reclaiming() {
+        if !is_under_way && !self.is_reclaiming() {
             // The ingest role waits, and there is nothing to wait for.
-            self.shared.note_stuck_if_flushed(before);
+            self.shared.note_stuck_if_flushed(progress);
         }
     }
 
