@@ -61,6 +61,27 @@ fn an_index_that_is_there_gets_the_dram_that_its_segments_need() {
     }
 }
 
+/// The default sizes of segments and second tier depend on each other. The file is divided as its root says, whatever
+/// the DRAM, and what is in it is there at the next start.
+#[test]
+fn default_sizes_are_those_of_the_root() {
+    for (executors, store) in [(1, false), (1, true), (2, false)] {
+        for sixteenths in (40 * executors as u64..640).step_by(11) {
+            let (directory, dram_bytes) = (Directory::new(), sixteenths << 16);
+            let made = Index::builder().directory(directory.path()).executors(executors);
+            let index = made.store(store).dram_bytes(dram_bytes).open().unwrap();
+            let settings = index.settings();
+            index.add("kept").unwrap();
+            index.flush().unwrap();
+            index.add("kept").unwrap();
+            index.close().unwrap();
+            let index = Index::builder().directory(directory.path()).open().unwrap();
+            assert_eq!(index.settings().segment_bytes, settings.segment_bytes, "{dram_bytes}");
+            assert_eq!(index.reader().unwrap().count("kept").unwrap(), 2, "{dram_bytes}");
+        }
+    }
+}
+
 #[test]
 fn a_key_that_is_too_long_is_no_documents_even_after_a_kill() {
     let directory = Directory::new();

@@ -92,7 +92,7 @@ impl Store {
         let settings = options.memory();
         Geometry::new(settings).map_err(|error| OpenError::from(options.as_asked(error)))?;
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
-        options.fix_nvm(nvm);
+        options.fix_sizes(settings.segment_bytes, nvm);
         let executors = options.executors as u64;
         let file = make_file(new, executors, nvm, settings.segment_bytes, options)?;
         let root = Root {

@@ -92,9 +92,10 @@ impl Options {
         described.min(disk).max(dram_bytes.saturating_mul(NVM_SHARE)).min(NVM_BYTES_MAX)
     }
 
-    /// Keeps the size of the second tier that [`memory`](Self::memory) computed. The size of the
-    /// disk may differ later.
-    pub(crate) fn fix_nvm(&mut self, nvm: NvmSettings) {
+    /// Keeps the sizes that [`memory`](Self::memory) computed. The size of the disk may differ later.
+    /// And the default of a segment depends on the second tier's, whose default depends on it.
+    pub(crate) fn fix_sizes(&mut self, segment_bytes: u64, nvm: NvmSettings) {
+        self.segment_bytes = Some(segment_bytes);
         self.nvm_bytes = Some(nvm.bytes * self.executors as u64);
     }
 
