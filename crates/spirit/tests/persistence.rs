@@ -60,7 +60,7 @@ fn policy() -> impl Strategy<Value = Policy> {
     ];
     let update = prop_oneof![Just(PointerUpdate::Eager), Just(PointerUpdate::Lazy)];
     let dictionary = prop_oneof![Just(DictionaryTier::Dram), Just(DictionaryTier::Nvm)];
-    let dram = prop_oneof![Just(2u64 << 20), Just(8 << 20)];
+    let dram = prop_oneof![Just(5u64 << 19), Just(8 << 20)];
     let analyzer = prop_oneof![Just(Analyzer::Simple), Just(Analyzer::Standard)];
     let flags = (any::<bool>(), any::<bool>(), analyzer, postings());
     let updates = (update, 1usize..6);
