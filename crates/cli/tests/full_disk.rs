@@ -107,6 +107,60 @@ fn who_is_told_nothing_refuses_says_why_and_takes_more_when_there_is_space() {
     }
 }
 
+/// Documents with fields, and with words that are as rare as those of a language: a line each.
+fn posts(count: u64) -> String {
+    let mut state = 7u64;
+    let mut word = || {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        let share = (state >> 40) as f64 / (1u64 << 24) as f64;
+        format!("w{}", (share * 30_000f64.ln()).exp() as u64)
+    };
+    (0..count).fold(String::new(), |mut lines, n| {
+        let words: Vec<String> = (0..12).map(|_| word()).collect();
+        let (text, level, rest) = (words.join(" "), n % 50, n % 77);
+        let post =
+            format!(r#"{{"key":"k{n:x}","text":"{text}","level":"c{level}","n":{n},"m":{rest}}}"#);
+        writeln!(lines, "{post}").unwrap();
+        lines
+    })
+}
+
+/// Terms leave the dictionary, to make room for others, when the disk becomes full: at one of these sizes or another.
+#[test]
+fn a_disk_that_is_full_while_terms_leave_refuses() {
+    const PATIENCE: Duration = Duration::from_secs(60);
+    let folder = Folder::new();
+    let file = folder.file("posts.jsonl", posts(90_000));
+    for megabytes in 26..32 {
+        let disk = match Disk::in_memory(megabytes << 20) {
+            Ok(disk) => disk,
+            Err(why) => return not_measured("a disk that is full while terms leave", &why),
+        };
+        let directory = directory(&disk);
+        let args = ["ingest", "-d", &directory, "--dram", "16MiB", "--store", "yes", &file];
+        let mut child =
+            command(&args).stderr(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+        let since = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().unwrap() {
+                break status;
+            }
+            if since.elapsed() > PATIENCE {
+                child.kill().unwrap();
+                panic!("{megabytes} MiB: it waits for what nobody makes");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let left = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&left.stderr);
+        assert_eq!(status.code(), Some(1), "{megabytes} MiB: {said}");
+        assert!(said.contains(&format!("the disk of {directory} is full, ")), "{said}");
+        let count = spirit(&["count", "-d", &directory, "--dram", "16MiB", "*"]).done();
+        let held: u64 = count.trim().parse().unwrap();
+        assert!(said.contains(&format!("posts.jsonl:{}: ", held + 1)), "{held} held: {said}");
+    }
+}
+
 #[test]
 fn who_drops_the_oldest_goes_on() {
     for disk in disks("dropping on a full disk") {

@@ -312,7 +312,11 @@ impl FlushStage {
             // Readers may block room, however it is made.
             self.enforce_leases();
             self.is_dictionary_full = stop == FlushStop::DictionaryFull;
-            let shed = self.is_dictionary_full && self.shed_all();
+            // Shedding that began in an earlier round goes on, whatever lacks room now.
+            let shed = match self.is_dictionary_full {
+                true => self.shed_all(),
+                false => self.go_on_shedding(),
+            };
             let made = shed || self.make_room();
             let smaller = self.in_dram() == 0 && flush.without_bitmaps();
             // A run that breaks off leaves garbage, which the next run may find collected.

@@ -265,8 +265,18 @@ impl FlushStage {
     /// leave.
     pub(super) fn shed_all(&mut self) -> bool {
         let begun = self.shed_or_merge();
-        while self.advance_shed() == Some(Shedding::Cutting) {}
+        self.go_on_shedding();
         begun
+    }
+
+    /// Continues to shed until a reader has to leave. True if that was done just now.
+    pub(super) fn go_on_shedding(&mut self) -> bool {
+        loop {
+            match self.advance_shed() {
+                Some(Shedding::Cutting) => {}
+                progress => return progress == Some(Shedding::Done),
+            }
+        }
     }
 
     /// Takes the next step of shedding, and returns its progress; none if it is not under way.
