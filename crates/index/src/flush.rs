@@ -136,7 +136,7 @@ impl Flush {
         memory.table().publish(self.id, State::Flushed);
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);
-        memory.collect_terms();
+        memory.dictionary().collect(memory.footing());
         Ok(())
     }
 
@@ -413,7 +413,7 @@ fn each_term(
             number.store(TermId::NONE.0, Relaxed);
         }
     }
-    memory.collect_terms();
+    memory.dictionary().collect(memory.footing());
     Ok(())
 }
 
@@ -449,6 +449,6 @@ fn each_term_by_key(
         merged.long_bytes(line, &mut bytes);
         find(Term { key: merged.key(line), bytes: &bytes })?;
     }
-    memory.collect_terms();
+    memory.dictionary().collect(memory.footing());
     Ok(())
 }

@@ -78,11 +78,7 @@ pub fn add_scores(
     base: u32,
     scores: &mut [f32],
 ) -> usize {
-    let window = in_window(level, run, base, scores.len());
-    for block in run[window.clone()].chunks(BLOCK) {
-        each_score(level, block, lengths, bm25, base, scores, |sum, score| *sum += score);
-    }
-    window.end
+    each_in_window(level, run, lengths, bm25, base, scores, |sum, score| *sum += score)
 }
 
 /// The same, but raises `scores[rank - base]` to the word's score if it is lower.
@@ -94,11 +90,23 @@ pub fn max_scores(
     base: u32,
     scores: &mut [f32],
 ) -> usize {
+    each_in_window(level, run, lengths, bm25, base, scores, |best, score| *best = best.max(score))
+}
+
+/// Combines the scores of the words in a window with `scores`.
+#[inline(always)]
+fn each_in_window(
+    level: Level,
+    run: Run,
+    lengths: Lengths,
+    bm25: Bm25,
+    base: u32,
+    scores: &mut [f32],
+    combine: impl Fn(&mut f32, f32),
+) -> usize {
     let window = in_window(level, run, base, scores.len());
     for block in run[window.clone()].chunks(BLOCK) {
-        each_score(level, block, lengths, bm25, base, scores, |best, score| {
-            *best = best.max(score);
-        });
+        each_score(level, block, lengths, bm25, base, scores, &combine);
     }
     window.end
 }

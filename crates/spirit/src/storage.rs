@@ -4,6 +4,7 @@
 pub(crate) mod fields;
 pub(crate) mod live;
 pub(crate) mod open_root;
+pub(crate) mod progress;
 pub(crate) mod retention;
 pub(crate) mod shared;
 pub(crate) mod store;

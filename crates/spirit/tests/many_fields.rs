@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use spirit::facets::{Aggregate, Facet};
 use spirit::lab::Postings;
 use spirit::search::Direction;
-use spirit::{Document, FieldKind, Index, OnFull, Search, Value};
+use spirit::{Builder, Document, FieldKind, Index, OnFull, Search, Value};
 use support::directory::Directory;
 use support::{Chance, tiny};
 
@@ -157,14 +157,7 @@ fn fields_of_two_bytes_are_asked_as_others_are() {
         let index = options().open().unwrap();
         add_all_fields(&index);
         (0..DOCUMENTS).for_each(|n| add(&index, n));
-        check(&index);
-        index.flush().unwrap();
-        check(&index);
-        index.settle();
-        check(&index);
-        index.close().unwrap();
-        let index = options().open().unwrap();
-        check(&index);
+        let index = in_each_form(index, options, check);
         {
             let hits = index.searcher().search("t126:heron299", Search::newest(1)).unwrap();
             let hit = hits.iter().next().unwrap();
@@ -174,6 +167,19 @@ fn fields_of_two_bytes_are_asked_as_others_are() {
         let report = Index::check(directory.path()).unwrap();
         assert!(report.is_sound(), "{report}");
     }
+}
+
+/// Checks an index while its documents are fresh, flushed, in the second tier, and after a start. Returns it as it is then.
+fn in_each_form(index: Index, options: impl Fn() -> Builder, check: impl Fn(&Index)) -> Index {
+    check(&index);
+    index.flush().unwrap();
+    check(&index);
+    index.settle();
+    check(&index);
+    index.close().unwrap();
+    let index = options().open().unwrap();
+    check(&index);
+    index
 }
 
 /// The strings of a document are words and keywords, so its row has two values for each field of text and more.
@@ -217,13 +223,7 @@ fn a_document_has_as_many_strings_as_it_may_have_values() {
         let first = hits.iter().map(|hit| hit.sort_value().unwrap().as_str().unwrap().to_owned());
         assert_eq!(first.collect::<Vec<_>>(), ["Another", "Value 0"]);
     };
-    check(&index);
-    index.flush().unwrap();
-    check(&index);
-    index.settle();
-    check(&index);
-    index.close().unwrap();
-    check(&options().open().unwrap());
+    in_each_form(index, options, check);
 }
 
 /// A stream that brings ever new members: all of its documents go in, and all of their values are found.

@@ -194,13 +194,6 @@ impl Memory {
         }
     }
 
-    /// Frees memory of the dictionary that no reader holds any more. Ends a step of its writer.
-    pub fn collect_terms(&self) {
-        if self.dictionary().collect(&self.footing) {
-            self.returned.fetch_add(1, Release);
-        }
-    }
-
     /// Returns how often space came back after readers had left. A thread that found none before has to
     /// look again: any thread that allocates takes back what readers have left.
     pub fn returned(&self) -> u64 {

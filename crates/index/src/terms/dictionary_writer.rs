@@ -504,8 +504,8 @@ impl DictionaryWriter {
     }
 
     /// Ends a step. Stamps the blocks that it discarded, and frees those that no reader holds any
-    /// more. True if there were some.
-    pub fn collect(&mut self, footing: &Footing) -> bool {
+    /// more.
+    pub fn collect(&mut self, footing: &Footing) {
         if self.unstamped > 0 {
             let stamp = footing.pins.retire();
             for (when, _) in self.limbo.iter_mut().rev().take(self.unstamped) {
@@ -514,13 +514,12 @@ impl DictionaryWriter {
             self.unstamped = 0;
         }
         if self.limbo.is_empty() {
-            return false;
+            return;
         }
-        let (horizon, held) = (footing.pins.horizon(), self.limbo.len());
+        let horizon = footing.pins.horizon();
         while let Some((_, garbage)) = self.limbo.pop_front_if(|(stamp, _)| *stamp < horizon) {
             self.pool.free(&footing.region, garbage.at, garbage.bytes);
         }
-        self.limbo.len() < held
     }
 }
 

@@ -19,6 +19,7 @@ use crate::config::error::WriteError;
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
 use crate::storage::fields::Fields;
+use crate::storage::progress::Progress;
 use crate::storage::retention::Retention;
 
 /// Numbers that all executors of an index draw from.
@@ -78,17 +79,11 @@ pub(crate) struct Shared {
     damage: OnceLock<Damage>,
     /// True if keys were moved out of the key table to make room. Older keys are then not imported.
     keys_left: AtomicBool,
-    /// The number of steps by which the flush stage may have made room, and of segments handed to
-    /// it.
-    progress: AtomicU64,
-    /// One more than `progress` when the flush stage last found that it can make no room.
-    stuck: AtomicU64,
-    /// One more than `progress` when an operation last waited for room.
+    progress: Progress,
+    /// One more than the progress when an operation last waited for room.
     waited: AtomicU64,
     /// The number of segments that the ingest role handed over and that are not engraved.
     unplaced: AtomicU64,
-    /// The number of segments that the ingest role handed over and that are not flushed.
-    unflushed: AtomicU64,
     /// True once the log is replayed, until the flush stage takes note.
     replayed: AtomicBool,
     /// True if the index is closing: unflushed segments need not be flushed.
@@ -118,11 +113,9 @@ impl Shared {
             poisoned: AtomicBool::new(false),
             damage: OnceLock::new(),
             keys_left: AtomicBool::new(false),
-            progress: AtomicU64::new(0),
-            stuck: AtomicU64::new(0),
+            progress: Progress::default(),
             waited: AtomicU64::new(0),
             unplaced: AtomicU64::new(0),
-            unflushed: AtomicU64::new(0),
             replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             stops_waiting: AtomicBool::new(false),
@@ -185,27 +178,20 @@ impl Shared {
         replayed
     }
 
-    /// Notes that the ingest role is about to hand over a segment, which the flush stage may flush at
-    /// once.
-    pub(crate) fn begin_hand_over(&self) {
-        self.unflushed.fetch_add(1, Release);
-    }
-
-    /// Notes whether the segment was handed over. A thread that sees the progress sees that the
-    /// segment waits to be flushed.
-    pub(crate) fn end_hand_over(&self, is_sent: bool) {
-        if is_sent {
-            self.note_progress();
-            self.unplaced.fetch_add(1, Release);
-        } else {
-            self.unflushed.fetch_sub(1, Release);
-        }
+    /// Hands a segment to the flush stage by `send`, which says whether it did.
+    pub(crate) fn hand_over(&self, send: impl FnOnce() -> bool) {
+        self.progress.hand_over(|| {
+            let sent = send();
+            self.unplaced.fetch_add(u64::from(sent), Release);
+            sent
+        });
+        self.memory.notify_space();
     }
 
     /// Notes that a segment was flushed.
     pub(crate) fn note_flushed(&self) {
-        self.unflushed.fetch_sub(1, Release);
-        self.note_progress();
+        self.progress.note_flushed();
+        self.memory.notify_space();
     }
 
     /// Notes that a segment was engraved.
@@ -269,7 +255,7 @@ impl Shared {
 
     /// Notes that there may be more room, and wakes all threads that wait for it.
     pub(crate) fn note_progress(&self) {
-        self.progress.fetch_add(1, Release);
+        self.progress.note_step();
         self.memory.notify_space();
     }
 
@@ -284,30 +270,25 @@ impl Shared {
         self.stops_waiting.load(Acquire)
     }
 
-    /// Returns the number of progress notes, and of times that readers left space. A thread reads it
-    /// before it looks for room. Both only grow, so equal sums are of equal numbers.
+    /// Returns the progress. A thread reads it before it looks for room.
     pub(crate) fn progress(&self) -> u64 {
-        self.progress.load(Acquire) + self.memory.returned()
+        self.progress.with(self.memory.returned())
     }
 
-    /// Notes that the flush stage, which looked after it had read `progress`, can make no room. What
-    /// changed since makes the note void.
+    /// See [`Progress::note_stuck`].
     pub(crate) fn note_stuck(&self, progress: u64) {
-        self.stuck.store(progress + 1, Release);
+        self.progress.note_stuck(progress);
     }
 
-    /// Like [`note_stuck`](Self::note_stuck), unless a segment waits to be flushed, which may make
-    /// room. A task that was sent before the segment may be done after it was handed over.
+    /// See [`Progress::note_stuck_if_flushed`].
     pub(crate) fn note_stuck_if_flushed(&self, progress: u64) {
-        if self.unflushed.load(Acquire) == 0 {
-            self.note_stuck(progress);
-        }
+        self.progress.note_stuck_if_flushed(progress);
     }
 
     /// True if the flush stage can make no room, and has made none since `progress` was read. A
     /// thread that has looked for room since need not look again.
     pub(crate) fn is_stuck_since(&self, progress: u64) -> bool {
-        self.progress() == progress && self.stuck.load(Acquire) == progress + 1
+        self.progress.is_stuck_at(progress) && self.progress() == progress
     }
 
     /// True if the flush stage can make no room now.

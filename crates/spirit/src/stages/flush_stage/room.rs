@@ -76,7 +76,7 @@ impl FlushStage {
     /// Frees memory that no reader holds any more.
     pub(super) fn collect(&mut self) {
         let memory = &self.shared.memory;
-        memory.collect_terms();
+        memory.dictionary().collect(memory.footing());
         if let Some(placement) = &mut self.placement {
             placement.collect(memory);
         }

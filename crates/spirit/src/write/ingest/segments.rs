@@ -116,9 +116,11 @@ impl Ingester {
         descriptor.set_rows(self.writer.rows() as u64);
         let flush = Flush::new(self.writer.id(), self.writer.counts(), self.shared.vectors);
         let task = Task::Flush(flush, self.segment_end());
-        self.shared.begin_hand_over();
-        let sent = self.tasks.try_send(task);
-        self.shared.end_hand_over(sent.is_ok());
+        let mut sent = Ok(());
+        self.shared.hand_over(|| {
+            sent = self.tasks.try_send(task);
+            sent.is_ok()
+        });
         match sent {
             Ok(()) => self.handed_over = true,
             Err(TrySendError::Disconnected(_)) => return Err(self.shared.refusal()),
