@@ -26,6 +26,8 @@ pub(crate) enum Held {
     Integer(i64),
     Float(f64),
     Boolean(bool),
+    /// The next object of an array begins.
+    Object,
     /// A value that was left out.
     Nothing,
 }
@@ -48,6 +50,7 @@ impl Held {
             Held::Integer(number) => Value::Integer(*number),
             Held::Float(number) => Value::Float(*number),
             Held::Boolean(yes) => Value::Boolean(*yes),
+            Held::Object => Value::Object,
             Held::Nothing => return None,
         })
     }
@@ -65,6 +68,7 @@ impl Chunk {
                 Given::Integer(number) => Held::Integer(*number),
                 Given::Float(number) => Held::Float(*number),
                 Given::Boolean(yes) => Held::Boolean(*yes),
+                Given::Object => Held::Object,
             };
             self.fields.push((name, held));
         }

@@ -5,7 +5,8 @@
 //! * null is no value;
 //! * the values of an array, and those of a member that is there twice, are several values of one field; of the text they are
 //!   lines; several keys are an error;
-//! * members of objects within have their path as their name, with dots.
+//! * members of objects within have their path as their name, with dots;
+//! * where an object of an array begins, the array has [`Given::Object`] as a value.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,6 +24,8 @@ pub(crate) enum Given {
     Integer(i64),
     Float(f64),
     Boolean(bool),
+    /// The next object of an array begins.
+    Object,
 }
 
 impl Given {
@@ -32,6 +35,7 @@ impl Given {
             Given::Integer(number) => number.to_string(),
             Given::Float(number) => number.to_string(),
             Given::Boolean(yes) => yes.to_string(),
+            Given::Object => String::new(),
         }
     }
 }
@@ -100,13 +104,15 @@ impl<'a> Object<'a> {
         if let Some(text) = self.text.take() {
             return Some(text);
         }
-        let has = |name: &&String| self.fields.iter().any(|(known, _)| known == *name);
+        let is =
+            |name: &str, (known, given): &(String, Given)| known == name && *given != Given::Object;
+        let has = |name: &&String| self.fields.iter().any(|field| is(name, field));
         let Some(name) = texts.iter().find(has) else {
             return self.says_something.then(Cow::default);
         };
         let mut text = None;
         let (own, others) =
-            std::mem::take(&mut self.fields).into_iter().partition(|f| f.0 == *name);
+            std::mem::take(&mut self.fields).into_iter().partition(|field| is(name, field));
         self.fields = others;
         let own: Vec<(String, Given)> = own;
         own.into_iter().for_each(|(_, given)| join(&mut text, given.into_text().into()));
@@ -171,7 +177,7 @@ impl<'de> Visitor<'de> for Members<'_> {
                     let Object { text, fields, .. } = &mut object;
                     let is_text = self.0.first().is_some_and(|first| *first == *name);
                     let text = if is_text { Some(text) } else { None };
-                    members.next_value_seed(Member { name, text, fields })?;
+                    members.next_value_seed(Member { name, text, fields, is_in_array: false })?;
                 }
             }
         }
@@ -212,6 +218,8 @@ struct Member<'m, 'de> {
     /// Where plain values go if it is the text.
     text: Option<&'m mut Option<Cow<'de, str>>>,
     fields: &'m mut Vec<(String, Given)>,
+    /// It is a value of an array.
+    is_in_array: bool,
 }
 
 impl<'de> Member<'_, 'de> {
@@ -278,20 +286,25 @@ impl<'de> Visitor<'de> for Member<'_, 'de> {
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut values: S) -> Result<(), S::Error> {
-        let Member { name, mut text, fields } = self;
+        let Member { name, mut text, fields, .. } = self;
         loop {
             let (name, text) = (Cow::from(&*name), text.as_deref_mut());
-            if values.next_element_seed(Member { name, text, fields })?.is_none() {
+            let value = Member { name, text, fields, is_in_array: true };
+            if values.next_element_seed(value)?.is_none() {
                 return Ok(());
             }
         }
     }
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<(), M::Error> {
-        let Member { name, fields, .. } = self;
+        let Member { name, fields, is_in_array, .. } = self;
+        if is_in_array {
+            fields.push((name.to_string(), Given::Object));
+        }
         while let Some(member) = members.next_key_seed(Name)? {
             let name = format!("{name}.{member}").into();
-            members.next_value_seed(Member { name, text: None, fields })?;
+            let member = Member { name, text: None, fields, is_in_array: false };
+            members.next_value_seed(member)?;
         }
         Ok(())
     }
@@ -323,6 +336,7 @@ mod tests {
                 ("user.geo.lat", &Given::Float(1.5)),
                 ("tags", &Given::Text("x".into())),
                 ("tags", &Given::Text("y".into())),
+                ("tags", &Given::Object),
                 ("tags.of", &Given::Boolean(true)),
             ]
         );

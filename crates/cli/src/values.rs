@@ -63,6 +63,8 @@ pub(crate) fn json(value: spirit::Value<'_>) -> Value {
         spirit::Value::Float(number) => Number::from_f64(number).map_or(Value::Null, Value::Number),
         spirit::Value::Boolean(yes) => Value::Bool(yes),
         spirit::Value::Text(_) | spirit::Value::Time(_) => Value::String(value.to_string()),
+        // No hit has it.
+        spirit::Value::Object => Value::Null,
     }
 }
 

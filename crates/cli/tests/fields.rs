@@ -384,3 +384,52 @@ fn strings_that_documents_bring_are_words_and_keywords() {
     let refused = spirit(&[&declared[..], &schema].concat()).failed(1);
     assert!(refused.contains("no such field"), "{refused}");
 }
+
+#[test]
+fn members_of_an_array_are_of_one_object() {
+    const USERS: &str = r#"{"key":"a","text":"red","users":[{"name":"ann","role":"admin","age":3},{"name":"bob","role":"guest"}]}
+{"key":"b","text":"red","users":[{"name":"ann lee","role":"guest","geo":[{"at":"sea","m":1},{"at":"hill","m":2}]},{"name":"bob"}]}
+{"key":"c","text":"red","users":{"name":"ann","role":"guest"}}
+{"key":"d","text":"red","message":[{"name":"ann"},{"role":"guest"}],"users":"ann"}
+"#;
+    let folder = Folder::new();
+    let file = folder.file("a.jsonl", USERS);
+    let index = folder.path("index");
+    let size = ["--dram", "64MiB", "--nvm", "64MiB", "--store", "yes"];
+    spirit(&[&["ingest", "-d", &index, &file], &size[..]].concat()).done();
+    let asked = [
+        ("users.name:ann AND users.role:guest", "c b"),
+        ("+users.name:ann +users.role:admin", "a"),
+        ("users.name:bob AND users.role.keyword:guest", "a"),
+        ("users.name:ann AND users.name:bob", "b a"),
+        ("users.age:3 AND users.name:bob", ""),
+        ("users.age:3 AND users.role:admin", "a"),
+        ("users.geo.at:sea AND users.geo.m:1", "b"),
+        ("users.geo.at:sea AND users.geo.m:2", ""),
+        ("users.geo.at:sea AND users.name:bob", ""),
+        ("message.name:ann AND message.role:guest", ""),
+        ("users:ann", "d"),
+    ];
+    for (query, expected) in asked {
+        let run = spirit(&["search", "-d", &index, "--json", query]);
+        let answer = run.json().remove(0);
+        let hits = answer["hits"].as_array().unwrap().iter();
+        let keys: Vec<_> = hits.map(|hit| hit["key"].as_str().unwrap()).collect();
+        assert_eq!(keys.join(" "), expected, "{query}");
+    }
+    // What is shown has the members, and no more.
+    let run = spirit(&[
+        "search",
+        "-d",
+        &index,
+        "--json",
+        "--fields",
+        "users.age,users.name,users.role,users",
+        "users.age:3",
+    ]);
+    let fields = &run.json()[0]["hits"][0]["fields"];
+    let names: Vec<_> = fields.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["users.age", "users.name", "users.role"]);
+    let explained = spirit(&["search", "-d", &index, "--explain", asked[0].0]).done();
+    assert!(explained.contains(r#"users:"name:ann role:guest""#), "{explained}");
+}

@@ -4,7 +4,7 @@ use std::ops::Bound;
 
 use spirit_index::ground::FieldId;
 use spirit_index::ground::ValueKind;
-use spirit_schema::{Schema, everything, format_time};
+use spirit_schema::{Schema, everything, format_time, read_member};
 
 use crate::clause::{Clause, Word};
 use crate::fuzzy::Fuzzy;
@@ -39,7 +39,7 @@ impl Query {
         match self.nodes[id as usize].kind {
             Kind::Nothing | Kind::Blank | Kind::Clauses { .. } => Clause::Nothing,
             Kind::Everything => Clause::Everything,
-            Kind::Key(term) => Clause::Key(self.text_of(term)),
+            Kind::Key(term) => Clause::Key(self.bytes_as_text(term)),
             Kind::Term(term) => Clause::Term(self.word(term, schema)),
             Kind::Phrase { slop } => self.phrase_clause(id, slop, schema),
             Kind::Pattern(first) => {
@@ -86,27 +86,27 @@ impl Query {
     fn phrase_clause(&self, id: NodeId, slop: u32, schema: &Schema) -> Clause {
         let mut terms = self.children(id).filter_map(|child| self.term_of(child));
         let field = terms.next().map(|term| self.word(term, schema).field).unwrap_or_default();
-        Clause::Phrase { field, words: self.phrase_words(id, 0), slop }
+        Clause::Phrase { field, words: self.phrase_words(id, 0, schema), slop }
     }
 
     fn phrase_prefix_clause(&self, id: NodeId, pattern: u32, schema: &Schema) -> Clause {
         let pattern = &self.patterns[pattern as usize];
         Clause::PhrasePrefix {
             field: name_of(pattern.field, schema),
-            words: self.phrase_words(id, self.nodes[id as usize].at as usize),
+            words: self.phrase_words(id, self.nodes[id as usize].at as usize, schema),
             prefix: String::from_utf8_lossy(self.pattern_bytes(pattern)).into_owned(),
         }
     }
 
     /// Returns the terms of a phrase of at least `places` places, from its first term on. Places
     /// before that mean nothing.
-    fn phrase_words(&self, id: NodeId, places: usize) -> Vec<Option<String>> {
+    fn phrase_words(&self, id: NodeId, places: usize, schema: &Schema) -> Vec<Option<String>> {
         let mut words = vec![None; places];
         for child in self.children(id) {
             let (at, term) = (self.nodes[child as usize].at as usize, self.term_of(child));
             let Some(term) = term else { continue };
             words.resize(words.len().max(at + 1), None);
-            words[at] = Some(self.text_of(term));
+            words[at] = Some(self.text_of(term, schema));
         }
         let first = words.iter().position(Option::is_some).unwrap_or(0);
         words.split_off(first)
@@ -135,10 +135,22 @@ impl Query {
 
     fn word(&self, term: u32, schema: &Schema) -> Word {
         let field = self.terms[term as usize].key.field();
-        Word { field: name_of(field, schema), text: self.text_of(term) }
+        Word { field: name_of(field, schema), text: self.text_of(term, schema) }
     }
 
-    fn text_of(&self, term: u32) -> String {
+    /// Returns a term as text: one of an [array of objects](crate::one_object) as `member:value`.
+    fn text_of(&self, term: u32, schema: &Schema) -> String {
+        let found = &self.terms[term as usize];
+        if let Some((_, array)) = schema.arrays().find(|(array, _)| *array == found.field())
+            && let Some((field, value)) = read_member(self.bytes_of(found))
+        {
+            let member = name_of(field, schema);
+            return format!("{}:{value}", member.get(array.len() + 1..).unwrap_or(&member));
+        }
+        self.bytes_as_text(term)
+    }
+
+    fn bytes_as_text(&self, term: u32) -> String {
         String::from_utf8_lossy(self.bytes_of(&self.terms[term as usize])).into_owned()
     }
 }

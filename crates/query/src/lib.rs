@@ -24,6 +24,7 @@ mod highlight;
 mod interval;
 mod leaf;
 mod limits;
+mod one_object;
 mod packed;
 mod parse;
 mod pattern;

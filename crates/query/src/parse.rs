@@ -168,7 +168,7 @@ impl Parser {
         let mut run = Parse::new(self, text, query, None);
         let parsed = run.fits().and_then(|()| run.query());
         let offset = run.at;
-        query.settle();
+        let parsed = parsed.and_then(|()| self.settle(query));
         parsed.map_err(|problem| {
             query.clear();
             ParseError::new(text, offset, problem)
@@ -188,8 +188,25 @@ impl Parser {
             warnings.truncate(WARNINGS_MAX - 1);
             warnings.push(ParseError::new(text, offset, problem));
         }
-        query.settle();
+        if let Err(problem) = self.settle(query) {
+            warnings.truncate(WARNINGS_MAX - 1);
+            warnings.push(ParseError::new(text, offset, problem));
+        }
         warnings
+    }
+
+    /// Settles a tree that is whole.
+    fn settle(&self, query: &mut Query) -> Result<(), Problem> {
+        query.settle();
+        if self.has_positions {
+            query.bind_objects(&self.schema)?;
+        }
+        Ok(())
+    }
+
+    /// True unless it was [made for an index without positions](Self::without_positions).
+    pub fn has_positions(&self) -> bool {
+        self.has_positions
     }
 
     /// Parses `text` into a new query.

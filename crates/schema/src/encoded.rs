@@ -4,8 +4,8 @@
 //! | bytes of a value | |
 //! |---|---|
 //! | 1 or 2 | the [code](FieldId::code) of the field's number |
-//! | 1 | the kind: 1 text, 2 keyword, 3 integer, 4 float, 5 time, 6 false, 7 true |
-//! | .. | 1, 2: length, bytes; 3, 5: the number, zigzag; 4: 8 bytes, little endian; 6, 7: nothing |
+//! | 1 | the kind: 1 text, 2 keyword, 3 integer, 4 float, 5 time, 6 false, 7 true, 8 the next object of an array begins |
+//! | .. | 1, 2: length, bytes; 3, 5: the number, zigzag; 4: 8 bytes, little endian; 6 to 8: nothing |
 //!
 //! Lengths and numbers have seven bits a byte, the lowest first. All bytes but the last have the
 //! top bit set. A stored document with fields is its text, a byte that is in no text, and these
@@ -46,6 +46,7 @@ pub fn put(field: FieldId, value: FieldValue<'_>, out: &mut Vec<u8>) {
             put_number(zigzag(time), out);
         }
         FieldValue::Boolean(yes) => tag(6 + u8::from(yes)),
+        FieldValue::Object => tag(8),
     }
 }
 
@@ -81,6 +82,7 @@ fn take<'a>(rest: &mut &'a [u8]) -> Option<(FieldId, FieldValue<'a>)> {
         }
         5 => FieldValue::Time(unzigzag(take_number(rest)?)),
         tag @ (6 | 7) => FieldValue::Boolean(tag == 7),
+        8 => FieldValue::Object,
         _ => return None,
     };
     Some((field, value))
@@ -107,6 +109,7 @@ mod tests {
         Float(f64),
         Time(i64),
         Boolean(bool),
+        Object,
     }
 
     impl Owned {
@@ -118,6 +121,7 @@ mod tests {
                 Owned::Float(number) => FieldValue::Float(*number),
                 Owned::Time(time) => FieldValue::Time(*time),
                 Owned::Boolean(yes) => FieldValue::Boolean(*yes),
+                Owned::Object => FieldValue::Object,
             }
         }
     }
@@ -131,6 +135,7 @@ mod tests {
             (-1e9..1e9f64).prop_map(Owned::Float),
             any::<i64>().prop_map(Owned::Time),
             any::<bool>().prop_map(Owned::Boolean),
+            Just(Owned::Object),
         ]
     }
 
@@ -143,8 +148,9 @@ mod tests {
         put(FieldId(5), FieldValue::Time(300), &mut bytes);
         put(FieldId(3), FieldValue::Float(1.5), &mut bytes);
         put(FieldId(4), FieldValue::Boolean(true), &mut bytes);
+        put(FieldId(1025), FieldValue::Object, &mut bytes);
         let [text, numbers] = [&b"\x01\x01\x03sea"[..], b"\x02\x03\x03\x05\x05\xD8\x04"];
-        let others = b"\x03\x04\0\0\0\0\0\0\xF8\x3F\x04\x07";
+        let others = b"\x03\x04\0\0\0\0\0\0\xF8\x3F\x04\x07\xF3\x11\x08";
         assert_eq!(bytes, [text, numbers, others].concat());
     }
 

@@ -99,6 +99,7 @@ pub(crate) fn whole(value: Value<'_>) -> String {
         Value::Float(number) => format!("{number:?}"),
         Value::Time(time) => crate::format_time(time),
         Value::Boolean(yes) => yes.to_string(),
+        Value::Object => "an object".to_owned(),
     }
 }
 

@@ -9,6 +9,7 @@
 //! not looked up again.
 #![forbid(unsafe_code)]
 
+mod arrays;
 mod bytes;
 mod calendar;
 pub mod encoded;
@@ -23,6 +24,9 @@ mod time;
 mod typed;
 mod value;
 
+pub use arrays::{
+    ARRAYS_MAX, MemberValue, OBJECT_GAP, SEVERAL, is_member, read_member, write_member,
+};
 pub use calendar::Calendar;
 pub use error::FieldError;
 pub use kind::{FieldKind, TimeUnit};

@@ -1,8 +1,9 @@
-//! A schema's fields as bytes, as an index stores them: one after the other, without the text.
+//! A schema's fields as bytes, as an index stores them: one after the other, without the text. Behind
+//! them are its arrays of objects, likewise.
 //!
 //! | bytes of a field | |
 //! |---|---|
-//! | 2 | its kind; for numbers, if it was widened or may be, a 1 in the second; for text whose values are keywords too, the highest bit of the second |
+//! | 2 | its kind, 7 and 0 for an array; for numbers, if it was widened or may be, a 1 in the second; for text whose values are keywords too, the highest bit of the second |
 //! | 1 | the length of its name, in bytes |
 //! | .. | its name |
 
@@ -34,11 +35,13 @@ impl Schema {
     /// Returns its fields as bytes.
     pub fn list(&self) -> Vec<u8> {
         let mut list = Vec::new();
-        for field in &self.fields()[1..] {
-            list.extend_from_slice(&numbers(field));
-            list.push(field.name.len() as u8);
-            list.extend_from_slice(field.name.as_bytes());
-        }
+        let mut put = |numbers: [u8; 2], name: &str| {
+            list.extend_from_slice(&numbers);
+            list.push(name.len() as u8);
+            list.extend_from_slice(name.as_bytes());
+        };
+        self.fields()[1..].iter().for_each(|field| put(numbers(field), &field.name));
+        self.arrays().for_each(|(_, name)| put(ARRAY, name));
         list
     }
 
@@ -51,8 +54,14 @@ impl Schema {
         let mut schema = Schema::new(analyzer, dynamic);
         let mut rest = list;
         while !rest.is_empty() {
-            let Listed { name, kind, widening, has_keywords } =
-                take_field(&mut rest).ok_or(MalformedList)?;
+            let (numbers, name) = take_name(&mut rest).ok_or(MalformedList)?;
+            if numbers == ARRAY {
+                if !schema.add_array(name) {
+                    return Err(MalformedList);
+                }
+                continue;
+            }
+            let (kind, widening, has_keywords) = from_numbers(numbers).ok_or(MalformedList)?;
             let id = match name {
                 MORE if kind == FieldKind::Text(analyzer)
                     && !has_keywords
@@ -71,6 +80,9 @@ impl Schema {
     }
 }
 
+/// The two bytes of an array of objects.
+const ARRAY: [u8; 2] = [7, 0];
+
 /// The second byte of a field of integers that may widen, and of one that was widened.
 const WIDENING: u8 = 1;
 
@@ -87,14 +99,6 @@ fn numbers(field: &Field) -> [u8; 2] {
     }
 }
 
-/// A field as the list has it.
-struct Listed<'a> {
-    name: &'a str,
-    kind: FieldKind,
-    widening: Widening,
-    has_keywords: bool,
-}
-
 /// Returns the kind with these two bytes; none if they are not valid.
 fn from_numbers([kind, more]: [u8; 2]) -> Option<(FieldKind, Widening, bool)> {
     let plain = FieldKind::from_numbers([kind, 0]);
@@ -108,12 +112,12 @@ fn from_numbers([kind, more]: [u8; 2]) -> Option<(FieldKind, Widening, bool)> {
     (kind.is_text() || !has_keywords).then_some((kind, Widening::Never, has_keywords))
 }
 
-fn take_field<'a>(rest: &mut &'a [u8]) -> Option<Listed<'a>> {
-    let (kind, widening, has_keywords) = from_numbers([take_byte(rest)?, take_byte(rest)?])?;
+fn take_name<'a>(rest: &mut &'a [u8]) -> Option<([u8; 2], &'a str)> {
+    let numbers = [take_byte(rest)?, take_byte(rest)?];
     let len = usize::from(take_byte(rest)?);
     let (name, others) = rest.split_at_checked(len)?;
     *rest = others;
-    Some(Listed { name: std::str::from_utf8(name).ok()?, kind, widening, has_keywords })
+    Some((numbers, std::str::from_utf8(name).ok()?))
 }
 
 #[cfg(test)]
@@ -147,9 +151,14 @@ mod tests {
                     schema.note_grown(id);
                 }
             }
+            // Some arrays have the name of a field.
+            for (name, ..) in fields.iter().step_by(3) {
+                schema.add_array(name);
+            }
             let list = schema.list();
             let read = Schema::from_list(&list, Analyzer::Simple, true).unwrap();
             prop_assert_eq!(read.fields(), schema.fields());
+            prop_assert!(read.arrays().eq(schema.arrays()));
             for field in schema.fields() {
                 prop_assert_eq!(read.by_name(&field.name), Some(field));
             }

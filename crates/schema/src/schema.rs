@@ -1,14 +1,18 @@
 //! The schema: the list of fields.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::HashMap;
 
 use spirit_index::ground::{FieldId, ValueKind};
 use spirit_text::Analyzer;
 
+use crate::arrays::Arrays;
 use crate::encoded;
 use crate::error::{FieldError, shown, whole};
 use crate::kind::FieldKind;
-use crate::limits::{FIELDS_MAX, LIST_BYTES_MAX, TEXT_FIELDS_MAX, list_bytes};
+use crate::limits::{FIELDS_MAX, KEYWORDS, LIST_BYTES_MAX, TEXT_FIELDS_MAX, list_bytes};
 use crate::name;
 use crate::value::{FieldValue, Value};
 use crate::{KEYWORD_BYTES_MAX, VALUES_MAX};
@@ -21,9 +25,6 @@ pub const MORE: &str = "_more";
 
 /// What the name of a text field has behind it where its values are asked for as keywords.
 pub const AS_KEYWORD: &str = ".keyword";
-/// The bit of a number that tells a text field's keywords from its words.
-const KEYWORDS: u16 = 1 << 11;
-const _: () = assert!(FIELDS_MAX < KEYWORDS as usize && 2 * KEYWORDS - 1 <= FieldId::MAX.0);
 
 /// A field.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,6 +96,7 @@ impl Field {
 pub struct Schema {
     fields: Vec<Field>,
     by_name: HashMap<String, FieldId>,
+    arrays: Arrays,
     dynamic: bool,
     analyzer: Analyzer,
     /// Bytes of its list.
@@ -106,7 +108,8 @@ impl Schema {
     /// dynamic, documents may add fields.
     pub fn new(analyzer: Analyzer, dynamic: bool) -> Schema {
         let (fields, by_name) = (Vec::new(), HashMap::new());
-        let mut schema = Schema { fields, by_name, dynamic, analyzer, list_bytes: 0 };
+        let arrays = Arrays::default();
+        let mut schema = Schema { fields, by_name, arrays, dynamic, analyzer, list_bytes: 0 };
         schema.push("text", FieldKind::Text(analyzer));
         schema.list_bytes = 0;
         schema
@@ -132,6 +135,11 @@ impl Schema {
         self.by_name.get(name).and_then(|id| self.get(*id))
     }
 
+    /// Returns the number and the name of each array of objects.
+    pub fn arrays(&self) -> impl Iterator<Item = (FieldId, &str)> + Clone {
+        self.arrays.iter()
+    }
+
     /// Returns the field with this number; none if it is unknown.
     pub fn get(&self, id: FieldId) -> Option<&Field> {
         self.fields.get(usize::from(id.0))
@@ -154,13 +162,22 @@ impl Schema {
         keywords.map(|id| (id, FieldKind::Keyword)).or_else(|| self.asked(name))
     }
 
-    /// Returns the name of the field with this number, or that by which its keywords are asked for;
-    /// none if it is unknown.
+    /// Returns the name of the field with this number, or that by which its keywords are asked for,
+    /// or that of an array; none if it is unknown.
     pub fn name_of(&self, id: FieldId) -> Option<String> {
         match self.with_keywords(id) {
             Some(field) => Some(format!("{}{AS_KEYWORD}", field.name)),
-            None => self.get(id).map(|field| field.name.clone()),
+            None => self.known_name(id).map(str::to_owned),
         }
+    }
+
+    fn known_name(&self, id: FieldId) -> Option<&str> {
+        self.get(id).map(|field| &*field.name).or_else(|| self.arrays.name_of(id))
+    }
+
+    /// Returns the name of the field whose words or keywords have this number; none if it is unknown.
+    pub fn field_name(&self, id: FieldId) -> Option<&str> {
+        self.get(FieldId(id.0 & !KEYWORDS)).map(|field| &*field.name)
     }
 
     /// True if columns of this number may have values of this kind.
@@ -215,7 +232,7 @@ impl Schema {
 
     /// True if there is no room for the field of this value, which is unknown.
     fn is_beyond(&self, name: &str, value: Value<'_>) -> bool {
-        let is_text = || value.natural_kind(self.analyzer).is_text();
+        let is_text = || value.natural_kind(self.analyzer).is_some_and(FieldKind::is_text);
         !self.has_room_for(name) || is_text() && self.has_all_texts()
     }
 
@@ -231,7 +248,8 @@ impl Schema {
     /// Adds the unknown fields of these values, if the schema is dynamic. Each gets the kind of its
     /// first value. If there is no room for another field, or for another one of text, it adds
     /// [`MORE`] instead. A field of integers that was added like this becomes one of floating-point
-    /// numbers if a value needs it. Returns true if the schema has changed.
+    /// numbers if a value needs it. Any schema adds the arrays that it has room for. Returns true if
+    /// the schema has changed.
     ///
     /// # Errors
     /// If a name is not valid.
@@ -240,10 +258,14 @@ impl Schema {
         values: impl IntoIterator<Item = (&'a str, Value<'a>)>,
     ) -> Result<bool, FieldError> {
         let mut has_grown = false;
-        if !self.dynamic {
-            return Ok(false);
-        }
         for (name, value) in values {
+            if value == Value::Object {
+                has_grown |= self.add_array(name);
+                continue;
+            }
+            if !self.dynamic {
+                continue;
+            }
             let id = match self.field(name, value) {
                 Ok(field) if field.widens_for(value) => {
                     let id = field.id;
@@ -257,7 +279,8 @@ impl Schema {
                     continue;
                 }
                 Err(error) if is_unknown(&error) => {
-                    self.add(name, value.natural_kind(self.analyzer))?
+                    let Some(kind) = value.natural_kind(self.analyzer) else { continue };
+                    self.add(name, kind)?
                 }
                 _ => continue,
             };
@@ -270,10 +293,31 @@ impl Schema {
     /// True if these values would make the schema [grow](Self::grow), or fail to.
     pub fn grows_by<'a>(&self, values: impl IntoIterator<Item = (&'a str, Value<'a>)>) -> bool {
         let grows_by = |(name, value)| match self.field(name, value) {
+            _ if value == Value::Object => self.may_add_array(name),
+            _ if !self.dynamic => false,
             Ok(field) => field.widens_for(value),
             Err(error) => is_unknown(&error) && self.more_for(name, value).is_none(),
         };
-        self.dynamic && values.into_iter().any(grows_by)
+        values.into_iter().any(grows_by)
+    }
+
+    /// True if there is no array of this name, but room for it.
+    fn may_add_array(&self, name: &str) -> bool {
+        let has_room = || {
+            let bytes = list_bytes(name) + list_bytes(MORE);
+            self.arrays.has_room_for(name) && self.list_bytes + bytes <= LIST_BYTES_MAX
+        };
+        self.arrays.get(name).is_none() && has_room()
+    }
+
+    /// Adds an array of objects. False if it is known, or if there is no room for it.
+    pub(crate) fn add_array(&mut self, name: &str) -> bool {
+        let may_add = self.may_add_array(name);
+        if may_add {
+            self.list_bytes += list_bytes(name);
+            self.arrays.push(name);
+        }
+        may_add
     }
 
     /// Notes that a document has added a field, not a declaration.
@@ -298,6 +342,7 @@ impl Schema {
     /// If the value does not fit its field, or if there can be no such field.
     pub fn check(&self, name: &str, value: Value<'_>) -> Result<(), FieldError> {
         match self.field(name, value) {
+            _ if value == Value::Object => Ok(()),
             Ok(field) if self.dynamic && field.widens_for(value) => Ok(()),
             Ok(field) => fitted(field, value).map(drop),
             Err(error) if is_unknown(&error) && self.dynamic => Ok(()),
@@ -317,6 +362,10 @@ impl Schema {
     ) -> Result<(), FieldError> {
         let mut count = 0;
         for (name, value) in values {
+            if value == Value::Object {
+                self.encode_object(name, out)?;
+                continue;
+            }
             match self.field(name, value) {
                 Ok(field) => encoded::put(field.id, fitted(field, value)?, out),
                 Err(error) => {
@@ -330,6 +379,19 @@ impl Schema {
         }
         if count > VALUES_MAX {
             return Err(FieldError::TooManyValues { values: count });
+        }
+        Ok(())
+    }
+
+    /// Appends that an object of an array begins, unless there was no room for the array.
+    fn encode_object(&self, name: &str, out: &mut Vec<u8>) -> Result<(), FieldError> {
+        match self.arrays.get(name) {
+            Some(array) => encoded::put(array, FieldValue::Object, out),
+            None if self.may_add_array(name) => {
+                let (field, value) = (name.to_owned(), shown(Value::Object));
+                return Err(FieldError::Unknown { field, value });
+            }
+            None => {}
         }
         Ok(())
     }
@@ -355,13 +417,16 @@ impl Schema {
     /// True if all of these encoded values fit fields of this schema.
     pub fn admits(&self, encoded: &[u8]) -> bool {
         let fits = |(id, value): (FieldId, FieldValue<'_>)| {
+            if value == FieldValue::Object {
+                return self.arrays.name_of(id).is_some();
+            }
             let field = self.get(id).filter(|field| field.id != TEXT);
             let is_earlier = |field: &Field| field.is_widened() && value.is_of(FieldKind::Integer);
             field.is_some_and(|field| value.is_of(field.kind) || is_earlier(field))
         };
         let mut count = 0;
         encoded::is_whole(encoded, |value| {
-            count += 1;
+            count += usize::from(value.1 != FieldValue::Object);
             fits(value)
         }) && count <= VALUES_MAX
     }
@@ -398,268 +463,5 @@ impl FieldValue<'_> {
             | (FieldValue::Boolean(_), FieldKind::Boolean) => true,
             _ => false,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::kind::TimeUnit;
-
-    fn schema() -> Schema {
-        Schema::new(Analyzer::Simple, true)
-    }
-
-    #[test]
-    fn texts_that_documents_add_are_keywords_too() {
-        let mut schema = schema();
-        let declared = schema.add("declared", FieldKind::Text(Analyzer::English)).unwrap();
-        schema.grow([("level", "Warn".into()), ("views", 1.into())]).unwrap();
-        let more = schema.add_more();
-        let level = schema.by_name("level").unwrap();
-        let (words, keywords) = ((level.id, level.kind), level.keywords().unwrap());
-        let keywords_of_level = Some((keywords, FieldKind::Keyword));
-        assert_eq!(schema.asked("level"), Some(words));
-        assert_eq!(schema.asked("level.keyword"), keywords_of_level);
-        assert_eq!(schema.asked_whole("level"), keywords_of_level);
-        assert_eq!(schema.asked_whole("level.keyword"), keywords_of_level);
-        assert_eq!(schema.name_of(level.id).as_deref(), Some("level"));
-        assert_eq!(schema.name_of(keywords).as_deref(), Some("level.keyword"));
-        assert!(schema.may_hold(keywords, ValueKind::Keyword));
-        assert!(!schema.may_hold(keywords, ValueKind::Text));
-        let views = schema.by_name("views").unwrap().id;
-        for alone in [TEXT, declared, more, views] {
-            let field = schema.get(alone).unwrap();
-            assert_eq!(
-                (field.keywords(), schema.asked(&field.name)),
-                (None, Some((alone, field.kind)))
-            );
-            assert_eq!(schema.asked_whole(&field.name), schema.asked(&field.name));
-            assert_eq!(schema.asked(&format!("{}.keyword", field.name)), None);
-            assert_eq!(schema.name_of(FieldId(alone.0 | KEYWORDS)), None);
-        }
-    }
-
-    #[test]
-    fn a_field_that_is_called_like_keywords_is_itself() {
-        let mut schema = schema();
-        schema.grow([("level", "Warn".into()), ("level.keyword", 5.into())]).unwrap();
-        let own = schema.by_name("level.keyword").unwrap().id;
-        let keywords = schema.by_name("level").unwrap().keywords().unwrap();
-        assert_eq!(schema.asked("level.keyword"), Some((own, FieldKind::Integer)));
-        assert_eq!(schema.asked_whole("level"), Some((keywords, FieldKind::Keyword)));
-    }
-
-    #[test]
-    fn a_schema_grows_by_what_documents_bring() {
-        let mut schema = schema();
-        let document: [(&str, Value<'_>); 5] = [
-            ("title", "The sea".into()),
-            ("views", 17.into()),
-            ("at", "2026-11-22T19:00:00Z".into()),
-            ("tags", true.into()),
-            ("views", 18.into()),
-        ];
-        let mut out = Vec::new();
-        let refused = schema.encode(document, &mut out).unwrap_err();
-        let unknown = FieldError::Unknown { field: "title".into(), value: "\"The sea\"".into() };
-        assert_eq!(refused, unknown);
-        schema.grow(document).unwrap();
-        let kinds: Vec<_> = schema.fields().iter().map(|f| (f.id.0, &*f.name, f.kind)).collect();
-        assert_eq!(
-            kinds,
-            [
-                (0, "text", FieldKind::Text(Analyzer::Simple)),
-                (1, "title", FieldKind::Text(Analyzer::Simple)),
-                (2, "views", FieldKind::Integer),
-                (3, "at", FieldKind::Time(TimeUnit::Milliseconds)),
-                (4, "tags", FieldKind::Boolean),
-            ]
-        );
-        out.clear();
-        schema.encode(document, &mut out).unwrap();
-        assert!(schema.admits(&out));
-        assert!(!self::schema().admits(&out), "another schema has no such fields");
-        let misfit = schema.encode([("views", "17".into())], &mut out).unwrap_err();
-        assert_eq!(
-            misfit.to_string(),
-            "field \"views\" holds values of kind integer; \"17\" is not one"
-        );
-    }
-
-    #[test]
-    fn a_field_of_integers_that_a_document_added_widens() {
-        let mut schema = schema();
-        schema.add("declared", FieldKind::Integer).unwrap();
-        let mut integer = Vec::new();
-        assert_eq!(schema.grow([("n", 20.into())]), Ok(true));
-        schema.encode([("n", 20.into())], &mut integer).unwrap();
-        for kept in [21.into(), 21.0.into(), "20.5".into(), true.into()] {
-            assert!(!schema.grows_by([("n", kept)]));
-            assert_eq!(schema.grow([("n", kept)]), Ok(false));
-        }
-        for (name, number) in [("declared", 20.5), ("declared", 1e300)] {
-            assert!(!schema.grows_by([(name, number.into())]));
-            assert!(schema.check(name, number.into()).is_err());
-        }
-        let before = schema.by_name("n").unwrap().clone();
-        assert!(before.may_widen() && !before.is_widened());
-        for number in [20.5, 1e16, -1e300] {
-            let mut schema = schema.clone();
-            assert!(schema.grows_by([("n", number.into())]));
-            assert_eq!(schema.check("n", number.into()), Ok(()));
-            assert_eq!(schema.grow([("n", number.into())]), Ok(true));
-            assert_eq!(schema.grow([("n", number.into())]), Ok(false));
-            let after = schema.by_name("n").unwrap();
-            assert_eq!((after.id, after.kind), (before.id, FieldKind::Float));
-            assert!(after.is_widened() && !after.may_widen());
-            assert_eq!(after.current(FieldValue::Integer(20)), FieldValue::Float(20.0));
-            assert!(after.may_hold(ValueKind::Integer) && after.may_hold(ValueKind::Float));
-            assert!(schema.admits(&integer), "values from before stay");
-            let mut zero = Vec::new();
-            schema.encode([("n", (-0.0).into())], &mut zero).unwrap();
-            let value = encoded::values(&zero).next().map(|(_, value)| value);
-            let Some(FieldValue::Float(zero)) = value else { panic!("{value:?}") };
-            assert!(zero.is_sign_positive());
-            let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
-            assert_eq!(read.fields(), schema.fields());
-        }
-        let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
-        assert_eq!(read.fields(), schema.fields());
-        let strict = Schema::from_list(&schema.list(), Analyzer::Simple, false).unwrap();
-        assert!(!strict.grows_by([("n", 20.5.into())]));
-        assert!(strict.check("n", 20.5.into()).is_err());
-        // One document may do both.
-        let both = [("m", 1.into()), ("m", 1.5.into())];
-        assert_eq!(schema.grow(both), Ok(true));
-        assert_eq!(schema.by_name("m").unwrap().kind, FieldKind::Float);
-        schema.encode(both, &mut Vec::new()).unwrap();
-    }
-
-    /// Returns the values of [`MORE`].
-    fn more(schema: &Schema, encoded: &[u8]) -> Vec<String> {
-        let more = schema.by_name(MORE).map(|field| field.id);
-        let of_more = encoded::values(encoded).filter(|(id, _)| Some(*id) == more);
-        let text = |value| match value {
-            FieldValue::Text(text) => text.to_owned(),
-            other => panic!("{other:?}"),
-        };
-        of_more.map(|(_, value)| text(value)).collect()
-    }
-
-    #[test]
-    fn texts_beyond_the_last_text_field_are_in_the_field_of_more() {
-        let mut schema = Schema::new(Analyzer::Simple, true);
-        let names: Vec<String> = (1..TEXT_FIELDS_MAX + 2).map(|n| format!("t{n}")).collect();
-        let values = || names.iter().map(|name| (name.as_str(), Value::from("red fox")));
-        assert!(schema.grows_by(values()));
-        assert_eq!(schema.grow(values()), Ok(true));
-        assert!(!schema.grows_by(values()));
-        let texts = schema.fields().iter().filter(|field| field.kind.is_text());
-        assert_eq!(texts.count(), TEXT_FIELDS_MAX + 1);
-        let mut out = Vec::new();
-        schema.encode(values(), &mut out).unwrap();
-        assert_eq!(more(&schema, &out), ["t128: red fox", "t129: red fox"]);
-        assert!(schema.admits(&out));
-        // Other fields have room.
-        assert_eq!(schema.grow([("n", 1.into()), ("u", "red".into())]), Ok(true));
-        assert_eq!(schema.by_name("n").unwrap().kind, FieldKind::Integer);
-        let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
-        assert_eq!(read.fields(), schema.fields());
-        assert!(!read.grows_by([("u", "red".into())]));
-    }
-
-    #[test]
-    fn values_beyond_the_last_field_are_in_the_field_of_more() {
-        let mut schema = schema();
-        let names: Vec<String> = (1..FIELDS_MAX + 2).map(|n| format!("n{n}")).collect();
-        for name in &names {
-            schema.grow([(name.as_str(), 1.into())]).unwrap();
-        }
-        assert_eq!(schema.fields().len(), FIELDS_MAX + 1);
-        let last = [names.last().unwrap().as_str(), "seen"];
-        let mut out = Vec::new();
-        let values: [(&str, Value<'_>); 4] = [
-            (last[0], (-7).into()),
-            ("n1", 5.into()),
-            (last[1], Value::Time(0)),
-            ("x.y", 2.5.into()),
-        ];
-        assert!(!schema.grows_by(values));
-        schema.encode(values, &mut out).unwrap();
-        let expected = ["n1025: -7", "seen: 1970-01-01T00:00:00Z", "x.y: 2.5"];
-        assert_eq!(more(&schema, &out), expected);
-        assert!(schema.admits(&out));
-        // Not what can be no field, and not in a schema that is strict.
-        for name in ["_x", "", "a\n"] {
-            assert!(schema.encode([(name, 1.into())], &mut out).is_err(), "{name:?}");
-        }
-        let strict = Schema::from_list(&schema.list(), Analyzer::Simple, false).unwrap();
-        assert!(strict.encode([("x.y", 2.5.into())], &mut out).is_err());
-    }
-
-    /// A list with names as long as they may be still has room for the field of more.
-    #[test]
-    fn a_list_of_long_names_is_full_before_it_is_too_long() {
-        let mut schema = schema();
-        let mut added = 0;
-        while schema.by_name(MORE).is_none() {
-            let name = format!("{added:0>200}");
-            schema.grow([(name.as_str(), 1.into())]).unwrap();
-            added += 1;
-        }
-        assert!((480..FIELDS_MAX).contains(&added), "{added}");
-        let list = schema.list();
-        assert!(list.len() <= LIST_BYTES_MAX && list.len() > LIST_BYTES_MAX - 300);
-        assert_eq!(Schema::from_list(&list, Analyzer::Simple, true).unwrap().list(), list);
-    }
-
-    #[test]
-    fn a_strict_schema_does_not() {
-        let mut schema = Schema::new(Analyzer::Simple, false);
-        schema.add("channel", FieldKind::Keyword).unwrap();
-        schema.grow([("views", 1.into())]).unwrap();
-        assert_eq!(schema.fields().len(), 2);
-        let refused = schema.encode([("views", 1.into())], &mut Vec::new());
-        assert!(matches!(refused, Err(FieldError::Unknown { .. })));
-    }
-
-    #[test]
-    fn names_and_numbers_are_bounded() {
-        let mut schema = schema();
-        let add = |schema: &mut Schema, name: &str, kind| schema.add(name, kind);
-        for name in ["text", "key", "id", "_x"] {
-            let refused = add(&mut schema, name, FieldKind::Keyword);
-            assert!(matches!(refused, Err(FieldError::Reserved { .. })), "{name}");
-        }
-        let refused = schema.encode([("text", "a".into())], &mut Vec::new());
-        assert!(matches!(refused, Err(FieldError::Reserved { .. })));
-        for n in 1..TEXT_FIELDS_MAX {
-            add(&mut schema, &format!("t{n}"), FieldKind::Text(Analyzer::Simple)).unwrap();
-        }
-        let refused = add(&mut schema, "t", FieldKind::Text(Analyzer::English));
-        assert!(matches!(refused, Err(FieldError::TooManyTextFields { .. })));
-        for n in schema.fields().len()..FIELDS_MAX {
-            add(&mut schema, &format!("n{n}"), FieldKind::Integer).unwrap();
-        }
-        let refused = add(&mut schema, "n", FieldKind::Integer);
-        assert!(matches!(refused, Err(FieldError::TooManyFields { .. })));
-        let refused = add(&mut schema, "t1", FieldKind::Integer);
-        assert!(matches!(refused, Err(FieldError::Known { .. })));
-    }
-
-    #[test]
-    fn values_are_bounded() {
-        let mut schema = schema();
-        schema.add("k", FieldKind::Keyword).unwrap();
-        let long = "x".repeat(KEYWORD_BYTES_MAX + 1);
-        let encode =
-            |values: &[(&str, Value<'_>)]| schema.encode(values.iter().copied(), &mut Vec::new());
-        assert_eq!(encode(&[("k", long[1..].into())]), Ok(()));
-        let too_long = FieldError::KeywordTooLong { field: "k".into(), bytes: long.len() };
-        assert_eq!(encode(&[("k", (&long).into())]), Err(too_long));
-        assert_eq!(encode(&[("k", "v".into()); VALUES_MAX]), Ok(()));
-        let too_many = FieldError::TooManyValues { values: VALUES_MAX + 1 };
-        assert_eq!(encode(&[("k", "v".into()); VALUES_MAX + 1]), Err(too_many));
     }
 }

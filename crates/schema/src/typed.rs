@@ -52,10 +52,10 @@ fn one(value: Value<'_>, kind: FieldKind) -> Option<(u64, u64)> {
     Some((bits, bits))
 }
 
-/// Returns the sortable bits of a value; 0 for text.
+/// Returns the sortable bits of a value; 0 for one that is no number.
 fn bits(value: FieldValue<'_>) -> u64 {
     match value {
-        FieldValue::Text(_) | FieldValue::Keyword(_) => 0,
+        FieldValue::Text(_) | FieldValue::Keyword(_) | FieldValue::Object => 0,
         FieldValue::Integer(number) => ValueKind::Integer.sortable(number.cast_unsigned()),
         FieldValue::Time(time) => ValueKind::Time.sortable(time.cast_unsigned()),
         FieldValue::Float(number) => ValueKind::Float.sortable(number.to_bits()),

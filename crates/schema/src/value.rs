@@ -19,6 +19,10 @@ pub enum Value<'a> {
     Time(i64),
     /// A boolean.
     Boolean(bool),
+    /// The next object of an array begins here. The field's name is the array's; the values behind it
+    /// whose names continue that one, as `users.role` continues `users`, are the object's members.
+    /// Documents with several objects are found by members of one of them.
+    Object,
 }
 
 /// A value that fits a field.
@@ -36,6 +40,8 @@ pub enum FieldValue<'a> {
     Time(i64),
     /// A boolean.
     Boolean(bool),
+    /// The next object of an array begins. The field is the array's.
+    Object,
 }
 
 impl fmt::Display for Value<'_> {
@@ -46,6 +52,7 @@ impl fmt::Display for Value<'_> {
             Value::Float(number) => number.fmt(f),
             Value::Time(ms) => f.pad(&format_time(*ms)),
             Value::Boolean(yes) => yes.fmt(f),
+            Value::Object => f.pad("{"),
         }
     }
 }
@@ -58,6 +65,7 @@ impl<'a> From<FieldValue<'a>> for Value<'a> {
             FieldValue::Float(number) => Value::Float(number),
             FieldValue::Time(ms) => Value::Time(ms),
             FieldValue::Boolean(yes) => Value::Boolean(yes),
+            FieldValue::Object => Value::Object,
         }
     }
 }
@@ -134,16 +142,17 @@ impl<'a> Value<'a> {
         if let Value::Time(ms) = self { Some(ms) } else { None }
     }
 
-    /// Returns the kind of a field whose first value this is.
-    pub(crate) fn natural_kind(self, analyzer: spirit_text::Analyzer) -> FieldKind {
-        match self {
+    /// Returns the kind of a field whose first value this is; none if no field can have it.
+    pub(crate) fn natural_kind(self, analyzer: spirit_text::Analyzer) -> Option<FieldKind> {
+        Some(match self {
             Value::Text(text) if parse_time(text).is_some() => FieldKind::Time(TimeUnit::default()),
             Value::Text(_) => FieldKind::Text(analyzer),
             Value::Integer(_) => FieldKind::Integer,
             Value::Float(_) => FieldKind::Float,
             Value::Time(_) => FieldKind::Time(TimeUnit::default()),
             Value::Boolean(_) => FieldKind::Boolean,
-        }
+            Value::Object => return None,
+        })
     }
 
     /// Converts the value to a field of this kind; none if it does not fit. Text that looks like a
@@ -247,7 +256,7 @@ mod tests {
 
     #[test]
     fn a_first_value_says_the_kind() {
-        let kind = |value: Value<'_>| value.natural_kind(Analyzer::English).to_string();
+        let kind = |value: Value<'_>| value.natural_kind(Analyzer::English).unwrap().to_string();
         assert_eq!(kind(17.into()), "integer");
         assert_eq!(kind(17.0.into()), "float");
         assert_eq!(kind(true.into()), "boolean");

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use spirit::facets::{Aggregate, Facet};
 use spirit::lab::Postings;
 use spirit::search::Direction;
-use spirit::{Builder, Document, FieldKind, Index, OnFull, Search, Value};
+use spirit::{Document, FieldKind, Index, OnFull, Search, Value};
 use support::directory::Directory;
-use support::{Chance, tiny};
+use support::{Chance, in_each_form, tiny};
 
 const KEYWORDS: usize = 130;
 const NUMBERS: usize = 130;
@@ -167,19 +167,6 @@ fn fields_of_two_bytes_are_asked_as_others_are() {
         let report = Index::check(directory.path()).unwrap();
         assert!(report.is_sound(), "{report}");
     }
-}
-
-/// Checks an index while its documents are fresh, flushed, in the second tier, and after a start. Returns it as it is then.
-fn in_each_form(index: Index, options: impl Fn() -> Builder, check: impl Fn(&Index)) -> Index {
-    check(&index);
-    index.flush().unwrap();
-    check(&index);
-    index.settle();
-    check(&index);
-    index.close().unwrap();
-    let index = options().open().unwrap();
-    check(&index);
-    index
 }
 
 /// The strings of a document are words and keywords, so its row has two values for each field of text and more.

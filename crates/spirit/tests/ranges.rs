@@ -164,13 +164,13 @@ fn hits_come_in_the_order_of_a_field() {
         let mut reader = index.reader().unwrap();
         let hits = reader.search("level:*", Search::by_field(9, "views", Descending)).unwrap();
         let values: Vec<_> =
-            hits.iter().map(|hit| hit.sort_value().map(StoredValue::from)).collect();
+            hits.iter().map(|hit| hit.sort_value().and_then(StoredValue::of)).collect();
         let integer = |number| Some(StoredValue::Integer(number));
         assert_eq!(values, [integer(40), integer(3), integer(-7), None]);
         drop(hits);
         let hits = reader.search("-views:40", Search::by_field(9, "level", Descending)).unwrap();
         let values: Vec<_> =
-            hits.iter().map(|hit| hit.sort_value().map(StoredValue::from)).collect();
+            hits.iter().map(|hit| hit.sort_value().and_then(StoredValue::of)).collect();
         let level = |text: &str| Some(StoredValue::Text(text.to_owned()));
         assert_eq!(values, [level("info"), level("grey heron"), level("error"), None, None]);
         drop(hits);
@@ -194,7 +194,7 @@ fn hits_come_in_the_order_of_several_keys() {
         assert_eq!(keys(third), ["d", "e", "a", "f", "b", "c"]);
         let hits = reader.search("*", level().then_by("views", Ascending)).unwrap();
         assert!(hits.is_sorted_by_field());
-        let first = hits.get(0).unwrap().sort_value().map(StoredValue::from);
+        let first = hits.get(0).unwrap().sort_value().and_then(StoredValue::of);
         assert_eq!(first, Some(StoredValue::Text("error".to_owned())));
         assert!(hits.get(5).unwrap().sort_value().is_none());
         let cursor = hits.cursor().unwrap().unwrap();
@@ -514,7 +514,7 @@ fn ranges_hold_while_a_stream_goes_in() {
             let first = Search::by_field(3, "views", Direction::Ascending);
             let hits = reader.search("views:* -new", first).unwrap();
             let values: Vec<_> =
-                hits.iter().map(|hit| hit.sort_value().map(StoredValue::from)).collect();
+                hits.iter().map(|hit| hit.sort_value().and_then(StoredValue::of)).collect();
             assert_eq!(values, [0, 1, 2].map(|n| Some(StoredValue::Integer(n))), "round {round}");
             drop(hits);
             let new = reader.count("views:>=1000").unwrap();

@@ -58,7 +58,11 @@ impl<'q> IntoQuery<'q> for Lenient<'_> {
 
 impl<'q> IntoQuery<'q> for &Clause {
     fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
-        *into.query = Query::in_schema(self, into.parser.schema()).map_err(SearchError::Clause)?;
+        let Parsing { parser, query, .. } = into;
+        **query = Query::in_schema(self, parser.schema()).map_err(SearchError::Clause)?;
+        if parser.has_positions() {
+            query.bind_objects(parser.schema()).map_err(SearchError::Clause)?;
+        }
         Ok(None)
     }
 }

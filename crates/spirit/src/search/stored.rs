@@ -4,7 +4,7 @@
     expect(unreachable_pub, reason = "only the laboratory names them")
 )]
 
-use spirit_schema::{Schema, Value, encoded};
+use spirit_schema::{FieldValue, Schema, Value, encoded};
 
 /// A document as an index that [stores](crate::Builder::store) documents keeps it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,6 +32,18 @@ pub enum StoredValue {
 }
 
 impl StoredValue {
+    /// Returns the value with memory of its own; none for what is no value.
+    pub fn of(value: Value<'_>) -> Option<StoredValue> {
+        Some(match value {
+            Value::Text(text) => StoredValue::Text(text.to_owned()),
+            Value::Integer(number) => StoredValue::Integer(number),
+            Value::Float(number) => StoredValue::Float(number),
+            Value::Time(ms) => StoredValue::Time(ms),
+            Value::Boolean(yes) => StoredValue::Boolean(yes),
+            Value::Object => return None,
+        })
+    }
+
     /// Returns the value without its memory.
     pub(crate) fn borrowed(&self) -> Value<'_> {
         match self {
@@ -56,23 +68,11 @@ impl StoredDocument {
         let text = std::str::from_utf8(text).ok()?.to_owned();
         let mut fields = Vec::new();
         let is_whole = encoded::is_whole(values, |(id, value)| {
-            let Some(field) = schema.get(id) else { return false };
-            let value = StoredValue::from(Value::from(field.current(value)));
-            fields.push((field.name.clone(), value));
+            let Some(field) = schema.get(id) else { return value == FieldValue::Object };
+            let value = StoredValue::of(field.current(value).into());
+            fields.extend(value.map(|value| (field.name.clone(), value)));
             true
         });
         is_whole.then_some(StoredDocument { text, fields })
-    }
-}
-
-impl From<Value<'_>> for StoredValue {
-    fn from(value: Value<'_>) -> StoredValue {
-        match value {
-            Value::Text(text) => StoredValue::Text(text.to_owned()),
-            Value::Integer(number) => StoredValue::Integer(number),
-            Value::Float(number) => StoredValue::Float(number),
-            Value::Time(ms) => StoredValue::Time(ms),
-            Value::Boolean(yes) => StoredValue::Boolean(yes),
-        }
     }
 }

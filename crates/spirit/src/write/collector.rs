@@ -5,6 +5,7 @@
 //! once.
 
 mod fields;
+mod objects;
 
 pub(crate) use fields::KnownSchema;
 

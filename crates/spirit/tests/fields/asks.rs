@@ -227,7 +227,7 @@ fn check_sorted(
         );
         check_values(
             index,
-            &hits.iter().map(|hit| hit.sort_value().map(StoredValue::from)).collect::<Vec<_>>(),
+            &hits.iter().map(|hit| hit.sort_value().and_then(StoredValue::of)).collect::<Vec<_>>(),
             &expected,
             field,
         );

@@ -143,7 +143,7 @@ fn naive(segment: &Segment<'_>, schema: &Schema) -> Result<Naive, String> {
                 _ => (field, value),
             };
             let (kind, value) = match value {
-                FieldValue::Text(_) => continue,
+                FieldValue::Text(_) | FieldValue::Object => continue,
                 FieldValue::Keyword(text) => {
                     (ValueKind::Keyword, place_of(segment, field, text.as_bytes())?)
                 }

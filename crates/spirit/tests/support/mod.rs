@@ -37,6 +37,23 @@ pub(crate) fn tiny(executors: usize, bytes_each: u64) -> Builder {
         .on_full(OnFull::DropOldest)
 }
 
+/// Checks an index while its documents are fresh, flushed, in the second tier, and after a start. Returns it as it is then.
+pub(crate) fn in_each_form(
+    index: Index,
+    options: impl Fn() -> Builder,
+    check: impl Fn(&Index),
+) -> Index {
+    check(&index);
+    index.flush().unwrap();
+    check(&index);
+    index.settle();
+    check(&index);
+    index.close().unwrap();
+    let index = options().open().unwrap();
+    check(&index);
+    index
+}
+
 /// How large a run is: what the environment variable `name` says, else `bounded`.
 pub(crate) fn size_of_run(name: &str, bounded: u64) -> u64 {
     std::env::var(name).ok().map_or(bounded, |text| {

@@ -18,6 +18,7 @@ const EXPLAINED: Tests = tests("-p spirit --test explain", "scores_are_explained
 const WITHOUT_A_VALUE: Tests = tests("-p spirit --test ends", "documents_without_a_value");
 const COUNTED: Tests = tests("-p spirit --test ends", "no_hit_is_wanted");
 const WIDENED: Tests = tests("-p spirit --test fields", "documents_from_before_are_read");
+const ONE_OBJECT: Tests = tests("-p spirit --test objects", "members_are_of_one_object");
 const BUCKETS: Tests = tests("-p spirit --test facets", "negative_numbers");
 
 pub(super) const fn of_query(named: &'static str) -> Tests {
@@ -488,6 +489,30 @@ pub(super) const BUGS: &[Bug] = &[
         old: "Some(self.kind.converted(kind, self.kind.sortable(self.bits)))",
         new: "Some(self.kind.sortable(self.bits))",
         found_by: WIDENED,
+    },
+    Bug {
+        name: "objects-run-together",
+        what: "the first and the second object of an array are one to queries",
+        file: "crates/spirit/src/write/collector/objects.rs",
+        old: "            for values in objects {\n                self.batch.push_gap(OBJECT_GAP);",
+        new: "            for (number, values) in objects.into_iter().enumerate() {\n                self.batch.push_gap(if number == 1 { 1 } else { OBJECT_GAP });",
+        found_by: ONE_OBJECT,
+    },
+    Bug {
+        name: "objects-of-others",
+        what: "documents without several objects of an array have to have the terms of one",
+        file: "crates/query/src/one_object.rs",
+        old: "        self.link(&mut any, others, Occur::Should);",
+        new: "        let _ = others;",
+        found_by: ONE_OBJECT,
+    },
+    Bug {
+        name: "objects-each-member-alone",
+        what: "several clauses about one member are asked of one object",
+        file: "crates/query/src/one_object.rs",
+        old: "find(|(known, _)| member.is_some() && *known == member)",
+        new: "find(|(known, _)| member.is_none() && *known == member)",
+        found_by: ONE_OBJECT,
     },
     Bug {
         name: "strings-words-alone",

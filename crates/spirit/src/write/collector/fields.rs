@@ -103,6 +103,7 @@ impl Cut<'_> {
         for (field, text) in texts {
             self.text(collector, field, text);
         }
+        let mut has_objects = false;
         for (field, value) in encoded::values(fields) {
             let (kind, bits) = match value {
                 FieldValue::Text(text) => {
@@ -122,8 +123,15 @@ impl Cut<'_> {
                 FieldValue::Integer(number) => (ValueKind::Integer, number.cast_unsigned()),
                 FieldValue::Float(number) => (ValueKind::Float, number.to_bits()),
                 FieldValue::Time(time) => (ValueKind::Time, time.cast_unsigned()),
+                FieldValue::Object => {
+                    has_objects = true;
+                    continue;
+                }
             };
             collector.batch.push_value(field, kind, bits);
+        }
+        if has_objects {
+            collector.collect_objects(self.schema, fields);
         }
         self.counts
     }
@@ -167,7 +175,7 @@ impl Collector<'_> {
     }
 
     /// Adds a term as it is. False if these bytes are no term.
-    fn push_term(&mut self, field: FieldId, bytes: &[u8]) -> bool {
+    pub(super) fn push_term(&mut self, field: FieldId, bytes: &[u8]) -> bool {
         let Some(term) = Term::new(field, bytes) else { return false };
         self.extent.prefetch(self.batch.push_any(term.key, bytes));
         true
