@@ -149,3 +149,38 @@ fn others_add_beside_it() {
     let keys = index.searcher().search("all", Search::newest(usize::MAX)).unwrap().keys().unwrap();
     assert_eq!(keys.iter().collect::<HashSet<_>>().len(), 10_000);
 }
+
+/// Automatic keys of an executor ascend with its rows: a key is looked up by that.
+#[test]
+fn each_automatic_key_finds_its_document() {
+    (0..3).for_each(|_| keys_find_documents_that_threads_add_together());
+}
+
+fn keys_find_documents_that_threads_add_together() {
+    let index = options(2).store(true).open().unwrap();
+    let text = |thread: u64, n: u64| format!("all thread{thread} n{n}");
+    thread::scope(|scope| {
+        let add = |thread: u64| {
+            let index = &index;
+            scope.spawn(move || {
+                for n in 0..2400 {
+                    let text = text(thread, n);
+                    match thread {
+                        0 => _ = index.add_all([&*text, &*text]).unwrap(),
+                        _ => _ = index.add(&text).unwrap(),
+                    }
+                }
+            })
+        };
+        join([0, 1, 2].map(add));
+    });
+    let hits = index.searcher().search("all", Search::newest(usize::MAX)).unwrap();
+    assert_eq!(hits.len(), 9600);
+    let mut reader = index.reader().unwrap();
+    for hit in hits.iter() {
+        let key = hit.key().unwrap().to_string();
+        let found = reader.search(format!("key:{key}").as_str(), Search::newest(2)).unwrap();
+        let texts: Vec<_> = found.iter().map(|hit| hit.text().unwrap().to_owned()).collect();
+        assert_eq!(texts, [hit.text().unwrap()], "{key}");
+    }
+}

@@ -55,6 +55,9 @@ impl Numbered {
 /// Documents in parts, with the ingest roles of all executors.
 pub(super) struct Spread<'e> {
     engine: &'e Engine,
+    /// Until the numbers are drawn. A thread that drew a lower one now, and then waited for a role,
+    /// would come to its executor after higher ones.
+    admission: Option<MutexGuard<'e, ()>>,
     pub(super) roles: Vec<MutexGuard<'e, Ingester>>,
     parts: Vec<Vec<Numbered>>,
     /// The document numbers drawn.
@@ -68,10 +71,11 @@ impl<'e> Spread<'e> {
     /// Takes the roles in the order of the executors, like every thread that takes several.
     /// Documents with numbers drawn before are ingested by then.
     pub(super) fn begin(engine: &'e Engine) -> Result<Spread<'e>, WriteError> {
-        let _admission = engine.admission();
+        let admission = Some(engine.admission());
         let roles = engine.executors.iter().map(|executor| executor.role());
         Ok(Spread {
             engine,
+            admission,
             roles: roles.collect::<Result<_, _>>()?,
             parts: engine.executors.iter().map(|_| Vec::new()).collect(),
             numbers: 0..0,
@@ -103,6 +107,7 @@ impl<'e> Spread<'e> {
         let first = engine.numbers.sequence.fetch_add(count, Relaxed);
         self.parts.iter_mut().flatten().for_each(|one| one.drawn.sequence += first);
         self.sequence_end = first + count;
+        self.admission = None;
     }
 
     /// Draws a number for each document, and passes over those that documents have as their

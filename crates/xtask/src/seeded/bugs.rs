@@ -34,6 +34,14 @@ pub(super) const fn tests(of: &'static str, named: &'static str) -> Tests {
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
+        name: "spread-admits-others",
+        what: "a document that is added alone draws its number before many are added, and its row comes after theirs",
+        file: "crates/spirit/src/engine/spread.rs",
+        old: "        let admission = Some(engine.admission());",
+        new: "        let admission = Some(engine.admission()).filter(|_| false);",
+        found_by: tests("-p spirit --test spread", "each_automatic_key"),
+    },
+    Bug {
         name: "ranges-shrink",
         what: "of two ranges to be synced, one inside the other, the end of the larger one is not",
         file: "crates/door/src/unsynced.rs",
