@@ -34,9 +34,10 @@ use piece::{Bad, Ended, Piece};
 
 /// Documents given to the index at once: enough that their cache misses overlap.
 const CHUNK_DOCUMENTS: usize = 1000;
-/// The same for several executors: what their threads work at side by side, until they wait for each
-/// other.
-const ROUND_DOCUMENTS: usize = 16_384;
+/// The same for several executors, together with the place that was reached.
+const GROUP_DOCUMENTS: usize = 16_384;
+/// The same for several executors alone. Their threads wait for each other at the end.
+const STREAM_DOCUMENTS: usize = 65_536;
 /// An error shows this many characters of a field's name.
 const NAME_SHOWN: usize = 200;
 
@@ -192,11 +193,12 @@ impl<'a> Loader<'a> {
     fn manner(&self) -> Manner {
         let Reading { cutting, texts, .. } = &self.reading;
         let executors = self.index.settings().executors;
-        let documents_max = match (&self.acks, executors) {
+        let documents_max = match (&self.acks, &self.track, executors) {
             // A document that is to be acknowledged does not wait for others.
-            (Some(_), _) => 1,
-            (None, 1) => CHUNK_DOCUMENTS,
-            (None, _) => ROUND_DOCUMENTS,
+            (Some(_), ..) => 1,
+            (None, _, 1) => CHUNK_DOCUMENTS,
+            (None, Some(_), _) => GROUP_DOCUMENTS,
+            (None, None, _) => STREAM_DOCUMENTS,
         };
         Manner {
             rules: Arc::new(Rules::new(texts, cutting.delimiter, &self.index.schema())),

@@ -7,9 +7,12 @@ pub(crate) mod executor;
 pub(crate) mod follower;
 mod group;
 pub(crate) mod readable;
+mod rounds;
 mod side_by_side;
 mod spread;
 
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -40,6 +43,8 @@ pub(crate) struct Engine {
     pub(crate) numbers: Arc<Numbers>,
     /// The lock held while an automatic number finds its executor.
     admission: Mutex<()>,
+    /// The number of threads that wait for it.
+    admission_wanted: AtomicU32,
     pub(crate) start_report: StartReport,
     /// The file of the index, if any. Declared after the executors, so it is dropped after them.
     pub(crate) store: Option<Store>,
@@ -126,8 +131,18 @@ impl Engine {
             _ => None,
         };
         let view = Arc::new(View::new(parts, pins, fields, stats_pin, None));
-        let admission = Mutex::new(());
-        Ok(Engine { executors, view, options, numbers, admission, start_report, store, host })
+        let (admission, admission_wanted) = (Mutex::new(()), AtomicU32::new(0));
+        Ok(Engine {
+            executors,
+            view,
+            options,
+            numbers,
+            admission,
+            admission_wanted,
+            start_report,
+            store,
+            host,
+        })
     }
 
     /// Does the work of closing beforehand, while queries are still answered.
@@ -176,7 +191,20 @@ impl Engine {
     /// Locks the admission. A thread holds it between drawing an automatic number and getting the
     /// ingest role of that number's executor.
     pub(crate) fn admission(&self) -> MutexGuard<'_, ()> {
-        self.admission.lock().unwrap_or_else(PoisonError::into_inner)
+        if let Ok(free) = self.admission.try_lock() {
+            return free;
+        }
+        self.admission_wanted.fetch_add(1, Relaxed);
+        let held = self.admission.lock().unwrap_or_else(PoisonError::into_inner);
+        self.admission_wanted.fetch_sub(1, Relaxed);
+        held
+    }
+
+    /// True if a thread waits for the admission or for an ingest role. Relaxed: who has them only
+    /// gives them back earlier.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.admission_wanted.load(Relaxed) > 0
+            || self.executors.iter().any(|executor| executor.is_wanted())
     }
 
     pub(crate) fn executor_of(&self, number: u64) -> usize {

@@ -173,9 +173,10 @@ impl Index {
     ///
     /// Each is visible soon after it is taken from the iterator. All of them are visible when this
     /// returns. Faster than one document at a time: their cache misses overlap. Several executors
-    /// take up to 16,384 documents from the iterator and add them side by side, on as many threads;
-    /// their order is the iterator's. Documents that other threads add wait for that, some
-    /// milliseconds.
+    /// add them side by side, each on a thread, up to 50,000 documents behind the iterator; their
+    /// order is the iterator's. Documents that other threads add wait for that, some tens of
+    /// milliseconds, and while the iterator waits for its next document. The iterator itself must not
+    /// use the index.
     ///
     /// # Errors
     /// The first document that fails ends the stream: [`WriteError::AfterSome`] has the number of

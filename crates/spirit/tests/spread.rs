@@ -5,7 +5,7 @@ mod support;
 use std::collections::HashSet;
 use std::thread;
 
-use spirit::{Analyzer, Batch, Builder, Document, Index, Search, WriteError};
+use spirit::{Analyzer, Batch, Builder, Document, Index, OnFull, Search, WriteError};
 use support::directory::Directory;
 use support::{Chance, join, tiny};
 
@@ -182,5 +182,39 @@ fn keys_find_documents_that_threads_add_together() {
         let found = reader.search(format!("key:{key}").as_str(), Search::newest(2)).unwrap();
         let texts: Vec<_> = found.iter().map(|hit| hit.text().unwrap().to_owned()).collect();
         assert_eq!(texts, [hit.text().unwrap()], "{key}");
+    }
+}
+
+/// Numbers are drawn for a round while the one before is being written, whose documents may have them as keys.
+#[test]
+fn nobody_has_the_number_of_a_later_round_as_a_key() {
+    for executors in [2, 3] {
+        let index = options(executors).open().unwrap();
+        let keys: Vec<String> = (0..1500).map(|n| (5000 + n).to_string()).collect();
+        let document = |n: usize| match keys.get(n) {
+            Some(key) => Document::from("all").key(key),
+            None => Document::from("all"),
+        };
+        index.add_all((0..9900).map(document)).unwrap();
+        let hits = index.searcher().search("all", Search::newest(usize::MAX)).unwrap();
+        let keys = hits.keys().unwrap();
+        assert_eq!(keys.iter().collect::<HashSet<_>>().len(), 9900);
+    }
+}
+
+/// What comes before the first document without room is in. Behind it is what another executor's thread wrote ahead.
+#[test]
+fn all_before_a_document_without_room_are_in() {
+    let index = options(2).on_full(OnFull::Refuse).store(true).open().unwrap();
+    let texts: Vec<String> =
+        (0..200_000).map(|n| format!("all w{n} {}", "x".repeat(200))).collect();
+    let error = index.add_all(texts.iter().map(Document::from)).unwrap_err();
+    let WriteError::AfterSome { added, .. } = error else { panic!("{error}") };
+    let mut reader = index.reader().unwrap();
+    let count = reader.count("all").unwrap();
+    assert!(added > 20_000 && count >= added, "{added} {count}");
+    assert!(count < added + 30_000, "{added} {count}");
+    for n in [0, 1, added / 2, added - 1] {
+        assert_eq!(reader.count(format!("w{n}").as_str()).unwrap(), 1, "{n}");
     }
 }

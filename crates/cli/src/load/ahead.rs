@@ -10,7 +10,10 @@ use crate::chunk::Chunk;
 use crate::failure::Failure;
 
 /// Pieces that wait to go in: enough to read on while several executors work at one.
-const PIECES: usize = 4;
+const PIECES: usize = 2;
+/// Documents of the first piece, so that work begins at once. Each next one has twice as many, until
+/// there are as many as are wanted.
+const FIRST_DOCUMENTS: usize = 2048;
 
 pub(super) struct Ahead {
     pieces: Receiver<Piece>,
@@ -25,7 +28,11 @@ impl Ahead {
         let (read, pieces) = sync_channel(PIECES);
         let (used, free) = sync_channel(PIECES + 2);
         let run = move || {
+            let most = source.documents_max();
+            let mut documents = FIRST_DOCUMENTS;
             loop {
+                source.take_at_most(documents.min(most));
+                documents = documents.saturating_mul(2);
                 let piece = source.piece(free.try_recv().unwrap_or_default());
                 let is_last = piece.is_last();
                 if read.send(piece).is_err() || is_last {

@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::resume::{Place, Unfinished};
 
 /// Bytes of a piece's documents, of which the last may go beyond.
-const PIECE_BYTES: usize = 4 << 20;
+const PIECE_BYTES: usize = 16 << 20;
 
 pub(super) struct OpenSource {
     pub(super) path: PathBuf,
@@ -90,6 +90,16 @@ impl OpenSource {
         self.records.jump(jump, rest, self.from.marked);
         self.last = self.from.marked;
         Ok(())
+    }
+
+    /// Returns the most documents of a piece.
+    pub(super) fn documents_max(&self) -> usize {
+        self.manner.documents_max
+    }
+
+    /// Sets it.
+    pub(super) fn take_at_most(&mut self, documents: usize) {
+        self.manner.documents_max = documents;
     }
 
     /// Reads and parses records until a piece is full, or nothing more is there. The piece's

@@ -3,8 +3,7 @@
 //! A document's fields are encoded with the schema, which may grow, before an executor is chosen.
 //! The key decides the executor, or else the number that is drawn for the document.
 //!
-//! Many documents for several executors are added a *round* at a time, [spread](super::spread) over
-//! all of them. Each executor's part of a round is committed in batches, as with one executor.
+//! Many documents for several executors are added in [rounds](super::rounds).
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -12,21 +11,12 @@ use spirit_index::log::REFERENCE_BYTES_MAX;
 use spirit_schema::Schema;
 
 use super::Engine;
-use super::encoded::Encoded;
 use super::executor::Executor;
-use super::spread::{Numbered, Spread};
+use super::rounds;
 use crate::config::document::Document;
 use crate::config::error::WriteError;
 use crate::write::contents::{Called, Contents};
 use crate::write::ingest::{Committed, Ingester};
-
-/// The most documents of a round. The threads of a round wait for each other twice, which takes a
-/// small part of the 10 ms of this many (experiment `executors`).
-const ROUND_DOCUMENTS: usize = 16_384;
-/// The most bytes of a round's texts.
-const ROUND_BYTES: usize = 4 << 20;
-/// A document of this part of a segment's bytes may not fit in what is left of it, or at all.
-const LARGE_PART: usize = 256;
 
 impl Engine {
     /// Adds a document, with its own key or an automatic one. Returns its number.
@@ -80,7 +70,7 @@ impl Engine {
         let mut added = 0;
         let ended = match &*self.executors {
             [only] => self.add_batches(only, documents, &mut added),
-            _ => self.add_rounds(documents, &mut added),
+            _ => rounds::add(self, documents, &mut added),
         };
         ended.map(|()| added).map_err(|error| WriteError::AfterSome { added, error: error.into() })
     }
@@ -117,48 +107,6 @@ impl Engine {
             collector.collect(document.key.into(), Contents::of(&document, &fields))?;
         }
         Ok(true)
-    }
-
-    /// Adds documents to several executors, a round at a time.
-    fn add_rounds<'d>(
-        &self,
-        mut documents: impl Iterator<Item = Document<'d>>,
-        added: &mut u64,
-    ) -> Result<(), WriteError> {
-        // A document that may need a segment of its own is added alone.
-        let large_min =
-            self.executors[0].shared.memory.geometry().extent_bytes as usize / LARGE_PART;
-        loop {
-            let (round, large) = next_round(&mut documents, large_min);
-            *added += self.add_round(&round).map_err(|(before, error)| {
-                *added += before;
-                error
-            })?;
-            match large {
-                Some(document) => self.add(&document)?,
-                None if round.len() < ROUND_DOCUMENTS => return Ok(()),
-                None => continue,
-            };
-            *added += 1;
-        }
-    }
-
-    /// Adds a round. An error has the number of documents before the one that was refused.
-    fn add_round(&self, round: &[Document<'_>]) -> Result<u64, (u64, WriteError)> {
-        let encoded = Encoded::of(self, round);
-        let round = &round[..encoded.count];
-        if !round.is_empty() {
-            let mut spread = Spread::begin(self).map_err(|error| (0, error))?;
-            spread.draw(round, |_| false);
-            let stopped = spread.write_all(|role, part| write_batch(role, round, &encoded, part));
-            spread.end();
-            let first = stopped.into_iter().min_by_key(|(index, _)| *index);
-            if let Some((index, error)) = first {
-                return Err((index as u64, error));
-            }
-        }
-        let count = round.len() as u64;
-        encoded.refused.map_or(Ok(count), |error| Err((count, error)))
     }
 
     /// Appends the fields of a document if `schema` has all of them, and nothing is wrong with it.
@@ -208,42 +156,4 @@ impl Engine {
             Ok(())
         }
     }
-}
-
-/// Returns the documents of the next round, and the large one behind them, if that ended it.
-fn next_round<'d>(
-    documents: &mut impl Iterator<Item = Document<'d>>,
-    large_min: usize,
-) -> (Vec<Document<'d>>, Option<Document<'d>>) {
-    let (mut round, mut bytes) = (Vec::new(), 0);
-    while round.len() < ROUND_DOCUMENTS {
-        let Some(document) = documents.next() else { break };
-        let document_bytes = document.text_bytes();
-        if document_bytes >= large_min || bytes + document_bytes > ROUND_BYTES {
-            return (round, Some(document));
-        }
-        bytes += document_bytes;
-        round.push(document);
-    }
-    (round, None)
-}
-
-/// Commits a batch of documents from the front of a part. Returns their number. An error has the
-/// document that was refused.
-fn write_batch(
-    role: &mut Ingester,
-    round: &[Document<'_>],
-    encoded: &Encoded,
-    part: &[Numbered],
-) -> Result<usize, (usize, WriteError)> {
-    let index = |at: usize| part.get(at).map_or(round.len(), |one| one.index);
-    let (mut collector, mut count) = (role.collector(), 0);
-    while let Some(next) = part.get(count).filter(|_| !collector.is_full()) {
-        let collected = next.collect(&mut collector, round, encoded);
-        collected.map_err(|error| (index(0), error))?;
-        count += 1;
-    }
-    let Committed { added, result, .. } = role.commit_drawn();
-    result.map_err(|error| (index(added as usize), error))?;
-    Ok(count)
 }

@@ -31,15 +31,16 @@ struct Part {
 }
 
 impl Encoded {
-    /// Encodes the fields of all documents, or of those before the first that is refused.
+    /// Encodes the fields of all documents, or of those before the first that is refused, on this
+    /// many threads at most.
     ///
     /// What the schema has decides nothing. Where a field is new, the first document that has it
     /// decides its kind. So such documents are encoded afterwards, in their order.
-    pub(super) fn of(engine: &Engine, documents: &[Document<'_>]) -> Encoded {
+    pub(super) fn of(engine: &Engine, documents: &[Document<'_>], threads: usize) -> Encoded {
         let schema = engine.view.fields.current();
         let part_documents = match documents.len() {
             0..SIDE_BY_SIDE_MIN => documents.len().max(1),
-            count => count.div_ceil(engine.executors.len()),
+            count => count.div_ceil(threads.max(1)),
         };
         let parts = documents.chunks(part_documents).collect();
         let parts = side_by_side(parts, |part| Part::of(engine, &schema, part));

@@ -1,8 +1,8 @@
 //! Executors: each is a pipeline with its memory. Calling threads take the ingest role; flush is a
 //! thread.
 
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32};
 use std::sync::mpsc::{RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread::JoinHandle;
@@ -44,6 +44,8 @@ const QUEUE: usize = 1;
 pub(crate) struct Executor {
     pub(crate) shared: Arc<Shared>,
     role: Arc<Mutex<Ingester>>,
+    /// The number of threads that wait for the role.
+    role_wanted: AtomicU32,
     waiting: Waiting,
     tasks: SyncSender<Task>,
     flusher: Option<JoinHandle<()>>,
@@ -115,6 +117,7 @@ impl Executor {
         let executor = Executor {
             shared,
             role,
+            role_wanted: AtomicU32::new(0),
             waiting: Waiting::new(options),
             tasks,
             flusher: Some(flusher),
@@ -189,10 +192,21 @@ impl Executor {
         if self.shared.is_poisoned() {
             return Err(self.shared.refusal());
         }
-        self.role.lock().map_err(|_| {
+        if let Ok(free) = self.role.try_lock() {
+            return Ok(free);
+        }
+        self.role_wanted.fetch_add(1, Relaxed);
+        let held = self.role.lock();
+        self.role_wanted.fetch_sub(1, Relaxed);
+        held.map_err(|_| {
             self.shared.poison();
             WriteError::Poisoned
         })
+    }
+
+    /// True if a thread waits for the role, or documents wait for its holder.
+    pub(crate) fn is_wanted(&self) -> bool {
+        self.role_wanted.load(Relaxed) > 0 || self.waiting.has_any()
     }
 
     /// Adds one document, and returns its number. It is added at once if the role is free, else

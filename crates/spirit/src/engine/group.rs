@@ -15,7 +15,7 @@ use spirit_index::log::GroupEnd;
 
 use super::Engine;
 use super::encoded::Encoded;
-use super::spread::{Numbered, Spread};
+use super::spread::{Drawing, Numbered, Spread};
 use crate::config::document::Document;
 use crate::config::durability::Mode;
 use crate::config::error::WriteError;
@@ -31,7 +31,7 @@ impl Engine {
         if offset.is_some() && self.options.mode != Mode::Crash {
             return Err(WriteError::OffsetNotKept);
         }
-        let mut encoded = Encoded::of(self, documents);
+        let mut encoded = Encoded::of(self, documents, self.executors.len());
         if let Some(error) = encoded.refused.take() {
             return Err(error);
         }
@@ -65,23 +65,23 @@ impl Group<'_, '_> {
             None => self.spread.roles[0].offset().unwrap_or_default().to_vec(),
         };
         // The first executor's part exists even without documents.
-        self.spread.draw(self.documents, |parts| parts[0].is_empty());
-        let added = self.write(&offset);
+        let drawn = self.spread.draw_with_mark(self.documents, |parts| parts[0].is_empty());
+        let added = self.write(&drawn, &offset);
         if added.is_err() {
-            self.spread.give_back();
+            self.spread.give_back(&drawn);
         }
         added
     }
 
-    fn write(&mut self, offset: &[u8]) -> Result<(), WriteError> {
-        let (number, documents) = (self.spread.sequence_end, self.spread.numbers.end);
+    fn write(&mut self, drawn: &Drawing, offset: &[u8]) -> Result<(), WriteError> {
+        let (number, documents) = (drawn.sequence_end, drawn.numbers.end);
         let end = |executor| GroupEnd { number, offset: Some(offset).filter(|_| executor == 0) };
         let (given, encoded) = (self.documents, &self.encoded);
         let collect = |role: &mut Ingester, part: &[Numbered]| {
             let mut collector = role.collector();
             part.iter().try_for_each(|one| one.collect(&mut collector, given, encoded))
         };
-        let placed = self.spread.each(|executor, role, part| {
+        let placed = self.spread.each(drawn, |executor, role, part| {
             // The first executor's part is the one that ends the group.
             let exists = executor == 0 || !part.is_empty();
             exists.then(|| collect(role, part).and_then(|()| role.place(end(executor), documents)))
@@ -94,7 +94,7 @@ impl Group<'_, '_> {
                 return Err(error);
             }
         };
-        let logged = self.spread.each(|executor, role, _| match &placed[executor] {
+        let logged = self.spread.each(drawn, |executor, role, _| match &placed[executor] {
             Some(placed) if executor > 0 => role.log(placed),
             _ => Ok(()),
         });

@@ -6,10 +6,10 @@ use std::panic::resume_unwind;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{LazyLock, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 /// The cores that this process may use. Finding out reads files.
-static CORES: LazyLock<usize> =
+pub(super) static CORES: LazyLock<usize> =
     LazyLock::new(|| thread::available_parallelism().map_or(1, usize::from));
 
 /// Fewer documents are written by the calling thread alone: to start another one takes as long as
@@ -50,11 +50,15 @@ pub(super) fn side_by_side<X: Send, T: Send>(
         };
         let others: Vec<_> = (1..threads).filter_map(start).collect();
         let mut done = run();
-        for other in others {
-            done.extend(other.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        }
+        done.extend(joined(others).into_iter().flatten());
         done
     });
     done.sort_by_key(|(number, _)| *number);
     done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Waits for threads, and returns their results.
+pub(super) fn joined<T>(threads: Vec<ScopedJoinHandle<'_, T>>) -> Vec<T> {
+    let ended = |thread: ScopedJoinHandle<'_, T>| thread.join();
+    threads.into_iter().map(|thread| ended(thread).unwrap_or_else(|p| resume_unwind(p))).collect()
 }

@@ -122,6 +122,11 @@ impl Waiting {
         answer
     }
 
+    /// True if documents wait.
+    pub(crate) fn has_any(&self) -> bool {
+        self.pending.load(Relaxed) > 0
+    }
+
     /// Waits for other documents, if group commit is on. The loop ends when there are enough, or in
     /// time.
     fn gather(&self) {
