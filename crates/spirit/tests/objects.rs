@@ -332,3 +332,33 @@ fn other_documents_are_found_as_a_whole() {
     assert_eq!(index.reader().unwrap().count("o.a:x AND o.b:y").unwrap(), 1);
     assert_eq!(index.schema().arrays().count(), 256);
 }
+
+/// Objects without values, and arrays within arrays without end, cost no positions and no memory.
+#[test]
+fn hostile_objects_are_values_of_the_document() {
+    let index = tiny(1, 64 << 20).segment_bytes(4 << 20).open().unwrap();
+    let document = Document::new().text("empty").field("o.a", "x");
+    let document = (0..200_000).fold(document, |all, _| all.field("o", Value::Object));
+    index.add(document.field("o.b", "y")).unwrap();
+    // Each array has two objects, of which the first has all that follow.
+    let arrays: Vec<String> = (1..97).map(|depth| vec!["d"; depth].join(".")).collect();
+    let (deepest, text) = (format!("{}.text", arrays.last().unwrap()), "sea hill ".repeat(2000));
+    let mut document = Document::new().text("deep");
+    let members: Vec<String> = arrays.iter().map(|array| format!("{array}.m")).collect();
+    document = arrays.iter().fold(document, |all, array| all.field(array, Value::Object));
+    document = document.field(&deepest, text.as_str());
+    let inner_first = arrays.iter().zip(&members).rev();
+    document = inner_first
+        .fold(document, |all, (array, member)| all.field(array, Value::Object).field(member, 1));
+    index.add(document).unwrap();
+    let mut reader = index.reader().unwrap();
+    for flushed in [false, true] {
+        assert_eq!(reader.count("o.a:x AND o.b:y").unwrap(), 1, "flushed: {flushed}");
+        let both = format!("{deepest}:sea AND {}:1", members.last().unwrap());
+        assert_eq!(reader.count(both.as_str()).unwrap(), 1, "flushed: {flushed}");
+        // Of the outermost array: the text is in the first object, and the number in the second.
+        let apart = format!("{deepest}:sea AND d.m:1");
+        assert_eq!(reader.count(apart.as_str()).unwrap(), 0, "flushed: {flushed}");
+        index.flush().unwrap();
+    }
+}

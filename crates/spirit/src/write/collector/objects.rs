@@ -17,6 +17,13 @@ use spirit_text::{Sink, Token};
 use super::Collector;
 
 const _: () = assert!(OBJECT_GAP <= GAP_MAX);
+/// The most objects of a document that have terms, in all arrays: so few that positions do not
+/// overflow.
+const OBJECTS_MAX: usize = 1 << 15;
+const _: () = assert!(OBJECTS_MAX as u64 * (OBJECT_GAP as u64) < 1 << 31);
+/// The bytes of the objects of all arrays, in times the bytes of all values: each array around a value
+/// has it once more.
+const TIMES_MAX: usize = 4;
 
 /// The objects of an array, and the values of each.
 struct Objects<'a> {
@@ -32,10 +39,17 @@ impl Collector<'_> {
     #[cold]
     pub(super) fn collect_objects(&mut self, schema: &Schema, fields: &[u8]) {
         let mut term = Vec::new();
-        for Objects { array, objects, .. } in objects_of(schema, fields) {
-            if objects.len() < 2 {
+        let (mut count, mut bytes) = (0, 0);
+        for Objects { array, mut objects, .. } in objects_of(schema, fields) {
+            objects.retain(|values| !values.is_empty());
+            let more = objects.iter().flatten().map(|(_, value)| bytes_of(*value)).sum::<usize>();
+            // Arrays beyond these are values of the document alone.
+            let fits =
+                count + objects.len() <= OBJECTS_MAX && bytes + more <= TIMES_MAX * fields.len();
+            if objects.len() < 2 || !fits {
                 continue;
             }
+            (count, bytes) = (count + objects.len(), bytes + more);
             self.push_term(array, SEVERAL);
             for values in objects {
                 self.batch.push_gap(OBJECT_GAP);
@@ -93,6 +107,13 @@ impl Collector<'_> {
     }
 }
 
+fn bytes_of(value: FieldValue<'_>) -> usize {
+    match value {
+        FieldValue::Text(text) | FieldValue::Keyword(text) => text.len(),
+        _ => size_of::<u64>(),
+    }
+}
+
 /// The words of a text, one behind the other.
 #[derive(Default)]
 struct Words {
@@ -111,7 +132,10 @@ impl Sink for &mut Words {
 /// array, or of one around it, begins, and before a value that is no member of its array.
 fn objects_of<'a>(schema: &'a Schema, fields: &'a [u8]) -> Vec<Objects<'a>> {
     let mut all: Vec<Objects<'a>> = Vec::new();
+    // The array whose object began just before.
+    let mut begun = None;
     for (id, value) in encoded::values(fields) {
+        let before = begun.take();
         if value != FieldValue::Object {
             let Some(field) = schema.get(id) else { continue };
             for objects in all.iter_mut().filter(|objects| objects.is_open) {
@@ -122,6 +146,11 @@ fn objects_of<'a>(schema: &'a Schema, fields: &'a [u8]) -> Vec<Objects<'a>> {
                     last.push((field, value));
                 }
             }
+            continue;
+        }
+        begun = Some(id);
+        if before == begun {
+            // The object before is empty, and is used again.
             continue;
         }
         let Some((_, name)) = schema.arrays().find(|(array, _)| *array == id) else { continue };
