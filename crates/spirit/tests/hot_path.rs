@@ -302,8 +302,8 @@ fn queries_allocate_nothing_where_lists_are_packed() {
     queries_allocate_nothing(&packed(&directory));
 }
 
-/// What a round of up to 16,384 documents for three executors allocates, at most: lists that double, and threads.
-const ROUND_ALLOCATIONS: u64 = 80;
+/// What a round of up to 4,096 documents for three executors allocates, at most, and its part of the threads.
+const ROUND_ALLOCATIONS: u64 = 24;
 
 /// After a warm-up that fills some segments, adding (new documents, new versions) allocates nothing on the
 /// thread that adds, over many more segments.
@@ -330,7 +330,7 @@ fn adding_allocates_nothing(executors: usize, store: bool) {
     // Several executors take a round at a time, which has room for its documents and threads.
     let of_batches = match executors {
         1 => of_batches,
-        _ => of_batches.saturating_sub(2 * ROUND_ALLOCATIONS),
+        _ => of_batches.saturating_sub(20_000_u64.div_ceil(4096) * ROUND_ALLOCATIONS),
     };
     assert!(of_adds + of_puts + of_batches <= 1, "{all:?} allocations with {executors} executors");
 }

@@ -23,14 +23,15 @@ impl FreshWriter {
         range: Range<usize>,
     ) -> (usize, Result<(), Stop>) {
         let (tokens, long) = batch.tokens_mut();
-        for (done, token) in range.clone().zip(&mut tokens[range.clone()]) {
+        let first = range.start;
+        for (done, token) in tokens[range.clone()].iter_mut().enumerate() {
             token.ordinal = match extent.guess(token.hash) {
                 // The tag decides. `post_all` compares a short term's record once it is in the
                 // cache.
                 Some(ordinal) if token.key.is_whole() => ordinal,
                 _ => match self.find_or_insert(extent, token, long) {
                     Ok(ordinal) => ordinal,
-                    Err(Full) => return (done, Err(Stop::SegmentFull)),
+                    Err(Full) => return (first + done, Err(Stop::SegmentFull)),
                 },
             };
             prefetch(extent.record(token.ordinal).line());

@@ -107,7 +107,9 @@ impl<'e, 'd, I: Iterator<Item = Document<'d>>> Source<'e, 'd, I> {
     }
 
     fn take(&mut self) -> Vec<Document<'d>> {
-        let (mut documents, mut bytes) = (Vec::new(), 0);
+        let (at_least, _) = self.documents.size_hint();
+        let mut documents = Vec::with_capacity(at_least.min(ROUND_DOCUMENTS));
+        let mut bytes = 0;
         while documents.len() < ROUND_DOCUMENTS {
             let Some(document) = self.documents.next() else {
                 self.behind = Some(Behind::Nothing);

@@ -71,7 +71,10 @@ impl Drawing {
         let explicit = |document: &Document<'_>| keys::as_number(document.key?.as_bytes());
         let explicit_end = documents.iter().filter_map(explicit).max().map_or(0, |max| max + 1);
         let (numbers, range) = draw_numbers(engine, documents, has_number);
-        let mut parts: Vec<_> = engine.executors.iter().map(|_| Vec::new()).collect();
+        let executors = engine.executors.len();
+        // Somewhat more than each has on the average.
+        let room = documents.len() / executors * 9 / 8 + 8;
+        let mut parts: Vec<_> = (0..executors).map(|_| Vec::with_capacity(room)).collect();
         for (index, (document, number)) in documents.iter().zip(&numbers).enumerate() {
             let executor = match document.key {
                 Some(key) => engine.executor_of_key(key),
