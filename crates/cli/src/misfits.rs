@@ -27,7 +27,11 @@ impl OnMisfit {
         schema: &Schema,
         mut left_out: impl FnMut(&str, FieldError),
     ) -> bool {
+        // The first value of a field that the document brings says the kind of the others.
+        let mut schema = schema.clone();
         chunk.change_fields(index, |name, value| {
+            // A name that is refused is not a misfit.
+            let _ = schema.grow([(name, value)]);
             let misfit = schema.check(name, value).err()?;
             if !is_misfit(&misfit) {
                 return None;

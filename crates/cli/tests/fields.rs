@@ -433,3 +433,17 @@ fn members_of_an_array_are_of_one_object() {
     let explained = spirit(&["search", "-d", &index, "--explain", asked[0].0]).done();
     assert!(explained.contains(r#"users:"name:ann role:guest""#), "{explained}");
 }
+
+#[test]
+fn a_new_field_with_values_of_two_kinds_costs_a_value() {
+    let folder = Folder::new();
+    let file = folder
+        .file("a.jsonl", "{\"key\":\"a\",\"n\":[5,\"x\",2.5,{\"m\":1}],\"m\":[\"x\",true]}\n");
+    let index = folder.path("index");
+    let size = ["--dram", "64MiB", "--nvm", "64MiB"];
+    let run = spirit(&[&["ingest", "-d", &index, &file], &size[..]].concat());
+    let summary = run.json().remove(0);
+    assert_eq!((&summary["documents"], &summary["refused"]), (&1.into(), &0.into()), "{summary}");
+    let count = |query: &str| spirit(&["count", "-d", &index, query]).done().trim().to_owned();
+    assert_eq!(["n:5", "n:2.5", "n.m:1", "m:x"].map(count), ["1"; 4]);
+}
