@@ -218,11 +218,15 @@ fn a_disk_without_room_leaves_nothing_behind() {
     assert_eq!(count(&target, "all"), 700);
 }
 
-/// Where the first segment's section table is, as its slot says. Slots lie behind root and fields.
+/// Where the section table of a segment is, as its slot says. Slots lie behind root and fields, and
+/// which executor engraves first is not known.
 fn section_table(heap: &[u8]) -> usize {
-    let slot = 8192 + 2 * 24 * 4096;
-    let at = slot + 17 * 8;
-    slot + u64::from_le_bytes(heap[at..at + 8].try_into().unwrap()) as usize
+    let parts = 8192 + 2 * 24 * 4096;
+    let word = |at: usize| u64::from_le_bytes(heap[at..at + 8].try_into().unwrap());
+    let slots = [parts, parts + (heap.len() - parts) / 2];
+    let used = slots.into_iter().find(|&slot| word(slot) != 0);
+    let slot = used.expect("neither executor has engraved a segment");
+    slot + word(slot + 17 * 8) as usize
 }
 
 #[test]
@@ -230,7 +234,7 @@ fn what_is_whole_of_a_damaged_index_becomes_another_one() {
     let folder = Folder::new();
     let index = folder.path("index");
     let lines: String =
-        (0..3000).map(|number| format!("all n{number} m{}\n", number % 7)).collect();
+        (0..12_000).map(|number| format!("all n{number} m{}\n", number % 7)).collect();
     ingest_into(&index, &SMALL, &lines).done();
     let all = count(&index, "all");
     let heap = Path::new(&index).join("heap");
@@ -243,7 +247,8 @@ fn what_is_whole_of_a_damaged_index_becomes_another_one() {
     std::fs::write(&heap, &bytes).unwrap();
     let out = folder.path("rest");
     let said = spirit(&["salvage", &index, &out]).done();
-    assert!(said.starts_with("missing: executor 0: section table at 0x"), "{said}");
+    assert!(said.starts_with("missing: executor "), "{said}");
+    assert!(said.contains(": section table at 0x"), "{said}");
     assert!(said.ends_with("; missing parts: 1\n"), "{said}");
     spirit(&["check", "-d", &out]).done();
     assert!(count(&out, "all") < all);
