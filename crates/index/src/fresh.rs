@@ -183,7 +183,7 @@ impl FreshWriter {
         self.rows.describe(descriptor);
         descriptor.set_text_bytes(0);
         descriptor.set_extent(self.extent);
-        descriptor.set_dead(0);
+        descriptor.set_deaths(0);
         descriptor.set_lists(0);
         descriptor.set_lengths(0);
         descriptor.set_term_order(0);

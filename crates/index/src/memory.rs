@@ -3,11 +3,11 @@
 //!
 //! # Roots and their orderings
 //!
-//! A reader pins, then makes four loads (all acquire), in this order. It loads the *window* of
-//! registered segments. It loads the word *superseded*, of a rewrite (see
-//! [`rewrite`](crate::rewrite)). It loads the number of *visible* rows. Last it loads the first
-//! segment that the dictionary *covers* (see [`coverage`]). All else follows from these four. So a
-//! snapshot takes four loads, for any contents of the index.
+//! A reader pins, then makes five loads, in this order. It loads the *window* of registered
+//! segments. It loads the word *superseded*, of a rewrite (see [`rewrite`](crate::rewrite)). It
+//! loads the number of *visible* rows. It loads *superseded* once more, and begins again if it
+//! changed. Last it loads the first segment that the dictionary *covers* (see [`coverage`]). All
+//! else follows from these. So a snapshot takes five loads, for any contents of the index.
 //!
 //! * `visible` is stored (release) by the ingest role when all postings, rows and death stamps of
 //!   an operation are written. A segment is in the descriptor table before its first row is
@@ -18,6 +18,10 @@
 //!   descriptor's state. So no segment is seen twice or missed.
 //! * `window.oldest` is raised when the oldest segment is dropped: one store, for a segment of any
 //!   size.
+//! * `superseded` is stored (release) when readers are moved to a segment's new version. An
+//!   operation that comes later stamps deaths in the new version alone. So a reader that sees the
+//!   operation must not read the old version: its second load sees the store that came before. The
+//!   load of `visible` must not come first either, since the copy lacks rows that died meanwhile.
 
 pub(crate) mod coverage;
 pub(crate) mod descriptor;
@@ -256,6 +260,11 @@ impl Memory {
         self.roots().window().store(window.word(), Release);
     }
 
+    /// Returns the versions that readers skip.
+    pub(crate) fn superseded(&self) -> Superseded {
+        Superseded::from_word(self.roots().superseded().load(Acquire))
+    }
+
     /// Stores the versions that readers skip. Flush stage only, one rewrite at a time.
     pub fn supersede(&self, superseded: Superseded) {
         self.roots().superseded().store(superseded.word(), Release);
@@ -327,6 +336,11 @@ impl Memory {
     /// Returns the number of rows from which on a snapshot finds all its keys in the key table.
     pub(crate) fn forgotten(&self) -> u64 {
         self.roots().forgotten().load(Acquire)
+    }
+
+    /// Returns one past the row of the newest operation that killed a document, visible or not.
+    pub(crate) fn newest_death(&self) -> u64 {
+        self.roots().newest_death().load(Acquire)
     }
 
     /// True if any row ever died.

@@ -9,7 +9,7 @@
 //!
 //! # Protocol
 //!
-//! The root [`Superseded`] names the new version and says which side readers skip: the new version
+//! The root [`Superseded`](crate::memory::descriptor::Superseded) names the new version and says which side readers skip: the new version
 //! or the run. Each step waits until all readers that loaded the root before the previous step have
 //! left:
 //!
@@ -35,7 +35,6 @@ pub(crate) mod text_copy;
 use crate::flush::sweep;
 use crate::ground::ids::{Partition, Position, SegmentId};
 use crate::memory::Memory;
-use crate::memory::descriptor::Superseded;
 use crate::memory::flush_stop::FlushStop;
 use crate::terms::dictionary_writer::DictionaryFull;
 
@@ -86,7 +85,7 @@ impl Rewrite {
         if run.len() == 1 && new < run[0] && !has_room_to_sweep(memory) {
             return None;
         }
-        memory.supersede(Superseded { new, switched: false });
+        memory.supersede(memory.superseded().announcing(new));
         Some(Rewrite { run, new, step: Step::Announced { stamp: memory.pins().retire() } })
     }
 

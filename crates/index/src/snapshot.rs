@@ -1,4 +1,4 @@
-//! A snapshot: the state of an executor that one query sees, taken with four loads.
+//! A snapshot: the state of an executor that one query sees, taken with five loads.
 //!
 //! The caller has pinned. [`memory`](crate::memory) explains the order of the loads. The window
 //! comes first, so that a segment that is registered meanwhile is still read in its fresh form.
@@ -33,7 +33,7 @@ use crate::memory::flushed::Flushed;
 use crate::rows::record_places::RecordPlaces;
 use crate::rows::texts::Texts;
 use crate::rows::vector::Vectors;
-use crate::rows::{KEY_APART, RowWords, Rows};
+use crate::rows::{KEY_APART, RowWords, Rows, STAMP_MAX};
 use crate::terms::dictionary::Dictionary;
 use crate::terms::entries::Entries;
 
@@ -42,6 +42,9 @@ pub use terms::TermCursor;
 
 /// Largest number of fresh segments at a time: the number of extents.
 pub const FRESH_MAX: usize = 3;
+
+/// A position that no segment has.
+const NOWHERE: Position = 1 << 31;
 
 /// The state of an executor that a query sees.
 #[derive(Clone, Copy)]
@@ -83,15 +86,26 @@ impl<'a> Snapshot<'a> {
     pub fn take(memory: &'a Memory) -> Snapshot<'a> {
         let roots = memory.roots();
         let mut window = Window::from_word(roots.window().load(Acquire));
-        let superseded = Superseded::from_word(roots.superseded().load(Acquire));
+        let word = roots.superseded().load(Acquire);
         let visible = roots.visible().load(Acquire);
-        if superseded.switched {
+        if roots.superseded().load(Relaxed) != word {
+            return Snapshot::take_again(memory);
+        }
+        let superseded = Superseded::from_word(word);
+        if superseded.is_switched() {
             // The window may have been loaded before or after the switch. The run's other positions
             // do not count.
             window.oldest = window.oldest.max(superseded.new.position());
         }
         let covered = Coverage(roots).terms_from().min(window.end).max(window.oldest);
         Snapshot { memory, window, covered, superseded, visible, fresh_from: window.end }
+    }
+
+    /// A rewrite took a step meanwhile: deaths of the visible operations may be stamped in the new
+    /// version alone.
+    #[cold]
+    fn take_again(memory: &'a Memory) -> Snapshot<'a> {
+        Snapshot::take(memory)
     }
 
     /// Leaves out the segments whose documents have all arrived at `ms` or before, as if they were
@@ -124,6 +138,49 @@ impl<'a> Snapshot<'a> {
             self.leave_out_below(oldest + 1);
         }
         self
+    }
+
+    /// Returns the part of the snapshot from a position of the window on, with the fresh segments.
+    pub fn since(mut self, oldest: Position) -> Snapshot<'a> {
+        self.leave_out_below(oldest);
+        self
+    }
+
+    /// Returns the registered segments of `part` alone, which lies within the window.
+    pub fn within(mut self, part: Window) -> Snapshot<'a> {
+        self.covered = self.covered.clamp(part.oldest, part.end);
+        (self.window, self.fresh_from) = (part, NOWHERE);
+        self
+    }
+
+    /// Returns the number of rewrites before the snapshot, wrapping. Snapshots with equal numbers
+    /// see the same version of each registered segment.
+    pub fn switches(&self) -> u32 {
+        self.superseded.switches()
+    }
+
+    /// Returns the end of the positions that rewrites have reached, or may reach soon. Rewrites take
+    /// the oldest segments, and none ends at a lower position than the one before.
+    pub fn rewritten_end(&self) -> Position {
+        match self.has_versions() {
+            true => self.superseded.new.position() + 1,
+            false => 0,
+        }
+    }
+
+    /// True if the registered segments of `part` have the living documents that a snapshot of
+    /// `seen` rows, with as many [rewrites](Self::switches), saw in them. May be false though they
+    /// have: deaths that are not visible yet count too.
+    ///
+    /// A death is noted before it is visible, and this snapshot was taken before the notes are
+    /// loaded. So each death that it sees is among them.
+    pub fn has_unchanged(&self, part: Window, seen: u64) -> bool {
+        let is_unchanged = |position| {
+            let Some(segment) = self.segment(position) else { return false };
+            let newest = segment.descriptor.newest_death();
+            newest < STAMP_MAX && u64::from(newest) <= seen.saturating_sub(segment.base_row())
+        };
+        self.memory.newest_death() <= seen || (part.oldest..part.end).all(is_unchanged)
     }
 
     /// Leaves out the segments of the window below `oldest`.

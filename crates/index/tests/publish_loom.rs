@@ -7,6 +7,8 @@
 //!   exactly once and nothing else, wherever each of them is at that moment.
 //! * **Updates.** A death stamp, a new row, one store of `visible`: a reader sees one version, the old one or the
 //!   new one.
+//! * **Rewrites.** An update before a segment is copied, and one after readers were moved to the copy: a reader
+//!   sees one version of the document, wherever it looks.
 //!
 //! The reader slots are the engine's own (`Pins` over the checker's atomics). Regions cannot be modelled (the
 //! checker's atomics are no integers), so segments are one row each and a list is a word. Each proof has a
@@ -264,4 +266,117 @@ fn killing_the_old_version_afterwards_is_caught() {
 #[should_panic(expected = "not one version")]
 fn a_death_that_counts_at_once_is_caught() {
     check_updates(Death::AtOnce);
+}
+
+/// How a reader takes the root of a rewrite.
+#[derive(Clone, Copy, PartialEq)]
+enum Look {
+    /// Before the visible rows, and once more behind them.
+    Twice,
+    /// Before them alone.
+    Before,
+    /// Behind them alone.
+    Behind,
+}
+
+/// A segment with two rows, its copy, and a row behind it. Rows are the versions of one key.
+struct Rewritten {
+    pins: Pins<Model64>,
+    visible: AtomicU64,
+    /// 1 once readers use the copy.
+    superseded: AtomicU64,
+    /// The death stamps of rows 0 and 1 in the segment.
+    old: [AtomicU64; 2],
+    /// The same in the copy.
+    copy: [AtomicU64; 2],
+    /// A bit for each row that was alive when it was copied.
+    copied: AtomicU64,
+}
+
+impl Rewritten {
+    /// Row 1 replaces row 0. Then the living rows are copied, and readers are moved. Then row 2 replaces row 1.
+    fn write(&self) {
+        // Announced: readers from before have left, or nothing is copied.
+        let announced = self.pins.retire();
+        self.old[0].store(2, Release);
+        self.visible.store(2, Release);
+        if self.pins.horizon() <= announced {
+            return;
+        }
+        let living = (0..2).filter(|row| self.old[*row].load(Relaxed) == 0);
+        self.copied.store(living.map(|row| 1 << row).sum(), Relaxed);
+        self.superseded.store(1, Release);
+        self.copy[1].store(3, Release);
+        self.visible.store(3, Release);
+    }
+
+    fn look(&self, look: Look) -> (u64, u64) {
+        loop {
+            let early = (look == Look::Behind).then(|| self.visible.load(Acquire));
+            let superseded = self.superseded.load(Acquire);
+            let visible = early.unwrap_or_else(|| self.visible.load(Acquire));
+            if look != Look::Twice || self.superseded.load(Relaxed) == superseded {
+                return (superseded, visible);
+            }
+        }
+    }
+
+    fn query(&self, slot: &PinSlot, look: Look) -> Vec<u64> {
+        self.pins.pin(slot);
+        let (superseded, visible) = self.look(look);
+        let (stamps, rows) = match superseded {
+            0 => (&self.old, 0b11),
+            _ => (&self.copy, self.copied.load(Relaxed)),
+        };
+        let is_alive = |row: u64| {
+            let stamp = stamps.get(row as usize).map_or(0, |stamp| stamp.load(Acquire));
+            (row > 1 || rows >> row & 1 == 1) && (stamp == 0 || stamp > visible)
+        };
+        let found = (0..visible).filter(|row| is_alive(*row)).collect();
+        self.pins.unpin(slot);
+        found
+    }
+}
+
+fn check_rewrite(look: Look) {
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound = Some(4);
+    model.check(move || {
+        let word = |_| AtomicU64::new(0);
+        let world = Arc::new(Rewritten {
+            pins: Pins::with_atoms(1, Model64::new),
+            visible: AtomicU64::new(1),
+            superseded: AtomicU64::new(0),
+            old: std::array::from_fn(word),
+            copy: std::array::from_fn(word),
+            copied: AtomicU64::new(0),
+        });
+        let slot = world.pins.acquire().unwrap();
+        let reader = thread::spawn({
+            let world = world.clone();
+            move || {
+                let found = world.query(&slot, look);
+                assert_eq!(found.len(), 1, "not one version: {found:?}");
+            }
+        });
+        world.write();
+        reader.join().unwrap();
+    });
+}
+
+#[test]
+fn a_reader_beside_a_rewrite_sees_one_version() {
+    check_rewrite(Look::Twice);
+}
+
+#[test]
+#[should_panic(expected = "not one version")]
+fn an_update_after_the_switch_is_caught_without_a_second_look() {
+    check_rewrite(Look::Before);
+}
+
+#[test]
+#[should_panic(expected = "not one version")]
+fn looking_at_the_root_behind_the_visible_rows_alone_is_caught() {
+    check_rewrite(Look::Behind);
 }

@@ -116,6 +116,8 @@ words! {
     keys_from = 69;
     /// Snapshots of fewer rows than this may see documents that the key table has lost.
     forgotten = 70;
+    /// One past the row of the newest operation that killed a document; 0 before the first.
+    newest_death = 71;
 }
 
 impl<'a> Roots<'a> {

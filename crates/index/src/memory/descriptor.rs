@@ -26,6 +26,10 @@ const BITMAPS: u64 = 1;
 /// Flag in the word that leads to a segment's terms in order: they are packed terms.
 const PACKED_TERMS: u64 = 1;
 
+/// Bits of the word of deaths that count dead rows.
+const COUNT_BITS: u32 = 32;
+const COUNT_MASK: u64 = (1 << COUNT_BITS) - 1;
+
 /// One segment's descriptor: 64-bit words on four cache lines. A query, with its scores, needs only
 /// the first. For columns or terms in order it also needs the fourth. It needs the fourth of the
 /// window's first and last segment too. The third is for data that is rarely read.
@@ -59,8 +63,9 @@ words! {
     base_row, set_base_row = 1;
     /// Number of rows, once the segment is full; `u64::MAX` before.
     rows, set_rows = 2;
-    /// Number of rows that are deleted or never were documents.
-    dead, set_dead = 3;
+    /// The deaths of its rows, in one word: [`dead`](Self::dead) and
+    /// [`newest_death`](Self::newest_death).
+    deaths, set_deaths = 3;
     /// Offset of the posting arrays, which begin at a line. The lowest bit is set if dense lists
     /// have bitmaps, for which there may have been no room.
     lists, set_lists = 4;
@@ -149,6 +154,30 @@ impl<'a> Descriptor<'a> {
     pub fn postings_and_bitmap_rows(self) -> (u64, u32) {
         let lists = self.lists();
         (lists & !BITMAPS, if lists & BITMAPS == 0 { 0 } else { self.rows() as u32 })
+    }
+
+    /// Returns the number of rows that are deleted or never were documents.
+    #[inline(always)]
+    pub fn dead(self) -> u64 {
+        self.deaths() & COUNT_MASK
+    }
+
+    /// Returns the stamp of the newest death of a document here, or 0. Operations that a snapshot
+    /// sees were noted before it. So a snapshot that loads no later stamp than an earlier one saw
+    /// has the same living rows.
+    pub fn newest_death(self) -> u32 {
+        (self.deaths() >> COUNT_BITS) as u32
+    }
+
+    /// Sets the number of dead rows.
+    pub fn set_dead(self, dead: u64) {
+        self.set_deaths(self.deaths() & !COUNT_MASK | dead & COUNT_MASK);
+    }
+
+    /// Notes the stamp of a death.
+    pub fn note_death(self, stamp: u32) {
+        let newest = self.newest_death().max(stamp);
+        self.set_deaths(u64::from(newest) << COUNT_BITS | self.dead());
     }
 
     /// Returns the offset of the posting arrays.
@@ -298,40 +327,74 @@ impl<'a> DescriptorTable<'a> {
 }
 
 /// The versions that readers skip while the oldest segments are being rewritten, in one word.
+///
+/// | bits | |
+/// |---|---|
+/// | 0 .. 32 | the version that is being built, or was built last |
+/// | 32 | set if readers use it |
+/// | 33 .. 64 | the number of switches, wrapping |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superseded {
     /// The version that is being built, or was built last.
     pub new: SegmentId,
-    /// True if readers use the new version and skip all others at its position or before. Otherwise
-    /// they skip the new version.
-    pub switched: bool,
+    /// The upper half of the word.
+    state: u32,
 }
 
 impl Superseded {
     /// Nothing is skipped: no segment has this id.
-    pub const NOTHING: Superseded = Superseded { new: SegmentId(u32::MAX), switched: false };
+    pub const NOTHING: Superseded = Superseded { new: SegmentId(u32::MAX), state: 0 };
 
     /// Parses its word.
     #[inline(always)]
     pub fn from_word(word: u64) -> Superseded {
-        Superseded { new: SegmentId(word as u32), switched: word >> 32 != 0 }
+        Superseded { new: SegmentId(word as u32), state: (word >> 32) as u32 }
     }
 
     /// Returns its word.
     pub fn word(self) -> u64 {
-        self.new.0 as u64 | (self.switched as u64) << 32
+        self.new.0 as u64 | (self.state as u64) << 32
+    }
+
+    /// Returns the word that announces a version: readers skip it.
+    pub fn announcing(self, new: SegmentId) -> Superseded {
+        Superseded { new, state: self.state & !SWITCHED }
+    }
+
+    /// Returns the word that makes readers use a version, and skip all others at its position or
+    /// before.
+    pub fn switching_to(self, new: SegmentId) -> Superseded {
+        Superseded { new, state: (self.state & !SWITCHED).wrapping_add(ONE_SWITCH) | SWITCHED }
+    }
+
+    /// True if readers use the new version and skip all others at its position or before. Otherwise
+    /// they skip the new version.
+    #[inline(always)]
+    pub fn is_switched(self) -> bool {
+        self.state & SWITCHED != 0
+    }
+
+    /// Returns the number of switches, wrapping. Two snapshots with equal numbers see the same
+    /// version of each segment that both see.
+    pub fn switches(self) -> u32 {
+        self.state / ONE_SWITCH
     }
 
     /// True if readers skip `id`.
     #[inline(always)]
     pub fn skips(self, id: SegmentId) -> bool {
-        if self.switched {
+        if self.is_switched() {
             id != self.new && id.position() <= self.new.position()
         } else {
             id == self.new
         }
     }
 }
+
+/// Flag in the upper half of the word of [`Superseded`]: readers use the new version.
+const SWITCHED: u32 = 1;
+/// A switch, in the upper half of that word.
+const ONE_SWITCH: u32 = 2;
 
 /// A window's segments, `oldest .. end`, in one word: every query takes it with one load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

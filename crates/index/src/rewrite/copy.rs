@@ -13,14 +13,14 @@ use crate::ground::posting::{FREQUENCY_MAX, LOCAL_MAX, local, rank_of};
 use crate::ground::term::{FieldId, TermBuffer};
 use crate::lists::maxima::{blocks_of, write_maxima};
 use crate::memory::Memory;
-use crate::memory::descriptor::{Descriptor, Superseded, Window};
+use crate::memory::descriptor::{Descriptor, Window};
 use crate::memory::flush_stop::FlushStop;
 use crate::memory::flushed::{bitmap_at, bitmap_words, is_dense, layout, maxima_at};
 use crate::rewrite::columns::LivingValues;
 use crate::rewrite::room::{Content, ROW_WORDS, Room};
 use crate::rewrite::source::{DEAD, Source};
 use crate::rows::lengths::{LengthArray, Statistics, saturated};
-use crate::rows::{KeyKind, RowKey, RowWords, vector};
+use crate::rows::{KeyKind, RowKey, RowWords, stamp_of, vector};
 use crate::snapshot::{Segment, Snapshot};
 use crate::terms::dictionary::{Dictionary, TermId};
 use crate::terms::dictionary_writer::{DictionaryFull, DictionaryWriter, Place};
@@ -153,7 +153,7 @@ impl<'a> Copy<'a> {
         new.set_numbers_start(numbered().map(|d| d.numbers_start()).next().unwrap_or(0));
         new.set_numbers_end(numbered().map(|d| d.numbers_end()).next_back().unwrap_or(0));
         new.set_extent(0);
-        new.set_dead(0);
+        new.set_deaths(0);
         new.lead_to_lists(room.postings.start(), true);
         new.set_lengths(room.lengths.start());
         new.set_counts(0);
@@ -367,19 +367,22 @@ impl<'a> Copy<'a> {
     /// Carries over the deaths since the copy and moves readers to the new version.
     pub(super) fn switch(&self, memory: &Memory) {
         let mut dead = 0;
+        self.new.set_deaths(0);
         for source in &self.sources {
             let later = source.segment.base_row() - self.first().base_row();
             for (old, new) in source.living() {
                 let stamp = source.segment.row_table().row(old).death();
                 if stamp != 0 {
-                    self.row(memory, new).kill(later + stamp as u64 - 1);
+                    let by = later + stamp as u64 - 1;
+                    self.row(memory, new).kill(by);
+                    self.new.note_death(stamp_of(by));
                     dead += 1;
                 }
             }
         }
         self.new.set_dead(dead);
         memory.table().publish(self.id, State::Flushed);
-        memory.supersede(Superseded { new: self.id, switched: true });
+        memory.supersede(memory.superseded().switching_to(self.id));
         memory.set_window(Window { oldest: self.id.position(), ..memory.window() });
     }
 }

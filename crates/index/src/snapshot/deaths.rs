@@ -1,9 +1,12 @@
 //! Deaths of rows, in every copy of a row.
 
+use std::sync::atomic::Ordering::Release;
+
 use spirit_door::Site;
 
 use crate::ground::slot::Slots;
 use crate::memory::Memory;
+use crate::memory::descriptor::Descriptor;
 use crate::rows::stamp_of;
 use crate::rows::stamps::Stamps;
 use crate::snapshot::Segment;
@@ -17,6 +20,7 @@ impl Memory {
         let descriptor = segment.descriptor();
         self.stamp_in_dram(segment, local, by);
         self.note_dead(descriptor);
+        self.note_death(descriptor, by);
         if !self.stamp_engraved(segment, local, by) {
             return false;
         }
@@ -31,7 +35,14 @@ impl Memory {
     /// operation that never became visible: a crash interrupted its replay.
     pub fn kill_again(&self, segment: &Segment<'_>, local: u32, by: u64) -> bool {
         self.stamp_in_dram(segment, local, by);
+        self.note_death(segment.descriptor(), by);
         self.stamp_engraved(segment, local, by)
+    }
+
+    /// Notes when a row of `descriptor`'s segment died, before the death is visible.
+    fn note_death(&self, descriptor: Descriptor<'_>, by: u64) {
+        descriptor.note_death(stamp_of(by - descriptor.base_row()));
+        self.roots().newest_death().store(by + 1, Release);
     }
 
     fn stamp_in_dram(&self, segment: &Segment<'_>, local: u32, by: u64) {

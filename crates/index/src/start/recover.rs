@@ -186,7 +186,7 @@ pub(crate) fn describe(
     descriptor.set_kept(kept);
     // Segments are described in ascending order.
     descriptor.set_total(memory.table().total_before(id.position()) + kept);
-    descriptor.set_dead(0);
+    descriptor.set_deaths(0);
     memory.add_dead(descriptor, dead as u64);
     descriptor.lead_to(sections);
     if sections.are_packed() {
