@@ -4,6 +4,7 @@
 //! A function panics if an invariant is broken, and returns otherwise, whatever the input.
 #![forbid(unsafe_code)]
 
+mod allocators;
 mod analyzers;
 mod bytes;
 mod columns;
@@ -15,6 +16,7 @@ mod packed;
 mod query_parser;
 mod values;
 
+pub use allocators::allocators;
 pub use analyzers::analyzers;
 pub use columns::columns;
 pub use cursors::cursors;

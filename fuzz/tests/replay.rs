@@ -72,6 +72,11 @@ fn replay(target: &str, run: fn(&[u8]), inputs: u64) {
 }
 
 #[test]
+fn blocks_of_a_heap_never_overlap() {
+    replay("allocators", spirit_fuzz::allocators, INPUTS);
+}
+
+#[test]
 fn analyzers_keep_their_promises_on_any_text() {
     replay("analyzers", spirit_fuzz::analyzers, INPUTS);
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use spirit::cache::Outcome;
 use spirit::facets::Facet;
 use spirit::search::{Highlighter, Total};
 use spirit::{HitError, Hits, Index, Lenient, Query, Reader, Search, SearchError};
@@ -40,6 +41,9 @@ struct Answer<'a> {
     /// Only if it is to be explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     plan: Option<Planned>,
+    /// What became of the query in the result cache. Only if there is one, and with `plan`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<String>,
     /// Only if any were asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     facets: Vec<Answered>,
@@ -160,12 +164,15 @@ fn answer_once<'a>(
         cursor: cursor.map(|cursor| cursor.to_string()),
         hits: found(index, &hits, shown, args, highlighter.as_mut())?,
         plan: None,
+        cache: None,
         facets: Vec::new(),
         warnings: None,
         took,
     };
     let warnings = hits.warnings().to_vec();
     drop(hits);
+    let outcome = reader.cache_outcome();
+    answer.cache = (args.explain && outcome != Outcome::Off).then(|| outcome.to_string());
     if let Some(query) = &query {
         add_more(index, reader, query, &search, args, &mut answer)?;
     }
@@ -256,6 +263,9 @@ fn explain(
 fn show(answer: &Answer<'_>, layout: &Layout, out: &mut impl Write) -> std::io::Result<()> {
     if let Some(Planned(plan)) = &answer.plan {
         writeln!(out, "{}", escaped_but(&plan.to_string(), "\n"))?;
+        if let Some(cache) = &answer.cache {
+            writeln!(out, "result cache: {cache}")?;
+        }
     }
     layout.write(&answer.hits, out)?;
     answer.facets.iter().try_for_each(|facet| facet.show(out))?;

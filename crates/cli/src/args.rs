@@ -2,6 +2,7 @@
 
 mod answering;
 mod backup;
+mod cache;
 mod completions;
 mod demo;
 mod fields;
@@ -15,6 +16,7 @@ use spirit::Analyzer;
 
 pub(crate) use answering::{AnsweringArgs, QueryArgs};
 pub(crate) use backup::{BackupArgs, RestoreArgs, SalvageArgs, VerifyArgs};
+pub(crate) use cache::CacheArgs;
 pub(crate) use completions::CompletionsArgs;
 pub(crate) use demo::DemoArgs;
 pub(crate) use fields::FieldsArgs;
@@ -397,6 +399,8 @@ pub(crate) struct IndexArgs {
     /// How long documents are kept after they arrive: 90s, 12h, 7days [default: no limit]
     #[arg(long, value_name = "TIME")]
     pub(crate) retain: Option<humantime::Duration>,
+    #[command(flatten)]
+    pub(crate) cache: CacheArgs,
 }
 
 /// What is kept where, and when.

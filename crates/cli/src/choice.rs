@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use spirit::cache::{Allocator, Policy};
 use spirit::lab::Algorithm;
 use spirit::lab::{DictionaryTier, Postings};
 use spirit::{OnFull, Operator};
@@ -32,6 +33,53 @@ impl FromStr for Counting {
             number => number.parse().map(Counting::UpTo).map_err(|_| "choose yes, no or a number"),
         }
     }
+}
+
+/// Which answers leave a full cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PolicyName {
+    Lru,
+    Dlirs,
+    Random,
+    #[value(name = "s3fifo")]
+    S3Fifo,
+    #[value(name = "tinylfu")]
+    TinyLfu,
+}
+
+impl From<PolicyName> for Policy {
+    fn from(name: PolicyName) -> Policy {
+        match name {
+            PolicyName::Lru => Policy::Lru,
+            PolicyName::Dlirs => Policy::Dlirs,
+            PolicyName::Random => Policy::Random,
+            PolicyName::S3Fifo => Policy::S3Fifo,
+            PolicyName::TinyLfu => Policy::TinyLfu,
+        }
+    }
+}
+
+/// How a cache's memory is divided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum AllocatorName {
+    FirstFit,
+    Tlsf,
+}
+
+impl From<AllocatorName> for Allocator {
+    fn from(name: AllocatorName) -> Allocator {
+        match name {
+            AllocatorName::FirstFit => Allocator::FirstFit,
+            AllocatorName::Tlsf => Allocator::Tlsf,
+        }
+    }
+}
+
+/// Where a cache is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CacheTierName {
+    Dram,
+    Nvm,
 }
 
 /// The character between the values of a row.

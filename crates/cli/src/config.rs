@@ -6,7 +6,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use toml::Value;
 
-use crate::args::{IndexArgs, IngestArgs, ReadingArgs, TierArgs};
+use crate::args::{CacheArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::failure::Failure;
 use crate::schema::{self, Fields};
 
@@ -95,6 +95,20 @@ fn set_index(args: &mut IndexArgs, key: &str, value: &str) -> Option<Result<(), 
         "strict-schema" => flag(&mut args.strict_schema, value),
         "on-full" => choice(&mut args.on_full, value),
         "retain" => parsed(&mut args.retain, value),
+        key => return set_cache(&mut args.cache, key, value),
+    })
+}
+
+fn set_cache(args: &mut CacheArgs, key: &str, value: &str) -> Option<Result<(), String>> {
+    Some(match key {
+        "cache" => parsed(&mut args.cache, value),
+        "cache-policy" => choice(&mut args.cache_policy, value),
+        "cache-allocator" => choice(&mut args.cache_allocator, value),
+        "cache-tier" => choice(&mut args.cache_tier, value),
+        "caches" => parsed(&mut args.caches, value),
+        "cache-entries" => parsed(&mut args.cache_entries, value),
+        "cache-min" => parsed(&mut args.cache_min, value),
+        "cache-cost" => parsed(&mut args.cache_cost, value),
         _ => return None,
     })
 }

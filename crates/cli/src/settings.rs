@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
+use spirit::cache::Cache;
 use spirit::lab::Parameters;
 use spirit::search::Highlight;
 use spirit::{Builder, Index, Search};
 
-use crate::args::{AnsweringArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
-use crate::choice::{EvaluatorName, Mode, Reserve, YesNo};
+use crate::args::{AnsweringArgs, CacheArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
+use crate::choice::{CacheTierName, EvaluatorName, Mode, Reserve, YesNo};
 use crate::config;
 use crate::facets::{FacetArg, Shape};
 use crate::failure::Failure;
@@ -70,7 +71,39 @@ impl IndexArgs {
         if let Some(retain) = self.retain {
             options = options.retain(retain.into());
         }
-        options
+        match self.cache.made() {
+            Some(cache) => options.cache(cache),
+            None => options,
+        }
+    }
+}
+
+impl CacheArgs {
+    /// The cache that is asked for, if any.
+    fn made(&self) -> Option<Cache> {
+        let mut cache = Cache::new(self.cache?.0);
+        if let Some(policy) = self.cache_policy {
+            cache = cache.policy(policy.into());
+        }
+        if let Some(allocator) = self.cache_allocator {
+            cache = cache.allocator(allocator.into());
+        }
+        if self.cache_tier == Some(CacheTierName::Nvm) {
+            cache = cache.in_second_tier();
+        }
+        if let Some(caches) = self.caches {
+            cache = cache.caches(caches);
+        }
+        if let Some(entries) = self.cache_entries {
+            cache = cache.entries(entries);
+        }
+        if let Some(matches) = self.cache_min {
+            cache = cache.matches_min(matches);
+        }
+        match self.cache_cost {
+            Some(time) => Some(cache.cost_min(time.into())),
+            None => Some(cache),
+        }
     }
 }
 

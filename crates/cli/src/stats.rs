@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use spirit::Index;
+use spirit::cache::CacheStats;
 
 use crate::failure::Failure;
 use crate::kept::Kept;
@@ -31,6 +32,9 @@ pub(crate) struct Stats {
     /// The fields of the documents, and whether documents may bring others along.
     schema: Vec<Field>,
     strict: bool,
+    /// Of this process, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache: Option<ResultCache>,
     /// Of an index in a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
@@ -76,6 +80,68 @@ pub(crate) struct Dictionary {
     terms: u64,
     /// Segments whose terms they are.
     segments: u64,
+}
+
+/// The result cache.
+#[derive(Serialize)]
+struct ResultCache {
+    bytes: u64,
+    table_bytes: u64,
+    policy_bytes: u64,
+    heap_bytes: u64,
+    /// Keys and values.
+    kept_bytes: u64,
+    block_bytes: u64,
+    free_bytes: u64,
+    largest_free_bytes: u64,
+    entries: u32,
+    entries_max: u32,
+    found: u64,
+    joined: u64,
+    missed: u64,
+    filled: u64,
+    evicted: u64,
+    /// Not kept: another thread was filling something in.
+    busy: u64,
+    without_room: u64,
+}
+
+impl ResultCache {
+    fn of(stats: &CacheStats, joined: u64) -> ResultCache {
+        let CacheStats { bytes, table_bytes, policy_bytes, heap_bytes, kept_bytes, .. } = *stats;
+        let CacheStats { block_bytes, free_bytes, largest_free_bytes, entries, .. } = *stats;
+        let CacheStats { entries_max, found, missed, filled, evicted, .. } = *stats;
+        let CacheStats { busy, without_room, .. } = *stats;
+        ResultCache {
+            bytes,
+            table_bytes,
+            policy_bytes,
+            heap_bytes,
+            kept_bytes,
+            block_bytes,
+            free_bytes,
+            largest_free_bytes,
+            entries,
+            entries_max,
+            found,
+            joined,
+            missed,
+            filled,
+            evicted,
+            busy,
+            without_room,
+        }
+    }
+
+    fn lines(&self, lines: &mut Vec<(String, String)>) {
+        let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
+        line("result cache", fill(self.bytes - self.free_bytes, self.bytes));
+        let (entries, max) = (grouped(self.entries.into()), grouped(self.entries_max.into()));
+        line("  entries", format!("{entries} of {max}, {} evicted", grouped(self.evicted)));
+        let (found, joined) = (grouped(self.found), grouped(self.joined));
+        line("  look-ups", format!("{found} found, {} missed", grouped(self.missed)));
+        line("  answers joined", joined);
+    }
 }
 
 /// Bytes by structure.
@@ -152,6 +218,7 @@ impl Stats {
                 .map(|field| Field { name: field.name.clone(), kind: field.kind.to_string() })
                 .collect(),
             strict: !schema.is_dynamic(),
+            cache: stats.cache.map(|cache| ResultCache::of(&cache, stats.joined_answers)),
             kept: None,
         })
     }
@@ -191,6 +258,7 @@ impl Stats {
         for Section { name, bytes } in &self.sections {
             lines.push((format!("  segments' {name}"), Size(*bytes).to_string()));
         }
+        self.cache.iter().for_each(|cache| cache.lines(&mut lines));
         lines.push(("mode".into(), self.mode.clone()));
         for field in &self.schema {
             lines.push((format!("field {}", field.name), field.kind.clone()));

@@ -353,6 +353,18 @@ impl<'a> Segment<'a> {
             + self.row_map().map_or(local, |map| map[local as usize].load(Relaxed)) as u64
     }
 
+    /// Returns the number of its rows whose numbers in the executor are below `row`.
+    pub fn rows_before(&self, row: u64) -> u32 {
+        let delta = row.saturating_sub(self.base_row());
+        let rows = match self.row_map() {
+            None => delta,
+            Some(map) => {
+                map.partition_point(|number| u64::from(number.load(Relaxed)) < delta) as u64
+            }
+        };
+        rows.min(u64::from(self.rows())) as u32
+    }
+
     /// Returns the local id of one of the executor's rows, if the segment has it.
     pub fn local_of(&self, row: u64) -> Option<u32> {
         let delta = u32::try_from(row.checked_sub(self.base_row())?).ok()?;

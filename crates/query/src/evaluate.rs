@@ -47,7 +47,7 @@ use spirit_kernel::{Algorithm, Level};
 use spirit_mem::Zeroed;
 
 use crate::collect::{Collector, Limit};
-use crate::leaf::{Context, Leaf, Lists, SCRATCH_WORDS};
+use crate::leaf::{Context, END, Leaf, Lists, SCRATCH_WORDS};
 use crate::limits::{Limits, Meter};
 use crate::plan::Plan;
 use crate::query::Query;
@@ -168,8 +168,18 @@ pub struct Settings<'q> {
     pub windows: bool,
     /// The cursor. Only documents with a lower sequence number match; `None` lets all match.
     pub before: Option<u64>,
+    /// Only rows of the executor with this number or a higher one match. Above 0, queries of any
+    /// shape are evaluated window by window. For counts and facets.
+    pub from_row: u64,
     /// The limits of the query's cost.
     pub limits: Limits<'q>,
+}
+
+impl Settings<'_> {
+    /// True if the query is evaluated window by window, whatever its shape.
+    fn by_windows(&self) -> bool {
+        self.windows || self.from_row > 0
+    }
 }
 
 /// One evaluation.
@@ -201,6 +211,8 @@ struct Place<'a> {
     base: u32,
     /// The first visible rank. Documents of lower ranks are newer than the cursor.
     first: u32,
+    /// One past the last rank that counts.
+    end: u32,
     /// True if some of its documents are dead.
     has_dead: bool,
     /// True if all rows of the registered segment are visible.
@@ -228,7 +240,7 @@ impl<'a, C: Collector> Evaluation<'a, C> {
     /// Evaluates until the collector or all segments are done. `older` finds entries that the DRAM
     /// dictionary does not cover.
     pub(crate) fn run<O: FindOlder>(&mut self, older: impl FnOnce() -> Option<O>) {
-        match Plan::of(self.query, self.settings.windows) {
+        match Plan::of(self.query, self.settings.by_windows()) {
             Plan::Nothing => {}
             Plan::Key(term) => self.key(term),
             Plan::Term(term) => {
@@ -293,7 +305,11 @@ impl<'a, C> Evaluation<'a, C> {
         let context = Context { lists: self.lists(), level: self.settings.level, extent };
         let whole = limit == rows && !fresh;
         let has_dead = segment.has_dead();
-        Some(Place { query: self.query, segment, context, base, first, has_dead, whole })
+        let end = match self.settings.from_row {
+            0 => END,
+            from_row => END - segment.rows_before(from_row),
+        };
+        Some(Place { query: self.query, segment, context, base, first, end, has_dead, whole })
     }
 
     /// Returns the memory from which entries are read.

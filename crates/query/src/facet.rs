@@ -16,6 +16,7 @@ mod marks;
 mod nest;
 mod refined;
 mod room;
+mod state;
 mod steps;
 mod sum;
 mod zone;

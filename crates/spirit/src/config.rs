@@ -1,6 +1,7 @@
 //! Options, documents, the clock, and errors.
 
 pub(crate) mod batch;
+pub(crate) mod cache;
 pub(crate) mod clock;
 pub(crate) mod corrupt;
 pub(crate) mod document;

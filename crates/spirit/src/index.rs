@@ -75,10 +75,10 @@ impl Index {
             let directory = options.directory.clone().filter(|_| options.mode != Mode::Volatile);
             let directory = directory.ok_or(OpenError::NothingToRead)?;
             let follower = Follower::open(&directory, &mut options)?;
-            return Ok(Index::of(None, Readable::followed(follower, options)));
+            return Ok(Index::of(None, Readable::followed(follower, options)?));
         }
         let engine = Box::new(Engine::open(options)?);
-        let readable = Readable::written(&engine);
+        let readable = Readable::written(&engine)?;
         Ok(Index::of(Some(engine), readable))
     }
 

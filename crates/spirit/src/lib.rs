@@ -35,6 +35,7 @@
 #[doc = include_str!("../../../README.md")]
 mod readme {}
 
+mod cached;
 mod config;
 mod engine;
 mod index;
@@ -44,6 +45,7 @@ mod storage;
 mod write;
 
 pub mod backup;
+pub mod cache;
 pub mod error;
 #[cfg(feature = "lab")]
 pub mod lab;

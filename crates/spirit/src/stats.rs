@@ -4,6 +4,7 @@ mod sections;
 
 use std::sync::atomic::Ordering::Relaxed;
 
+use spirit_cache::CacheStats;
 use spirit_door::Site;
 use spirit_index::column::Columns;
 use spirit_index::form::Merged;
@@ -168,6 +169,10 @@ pub struct Stats {
     pub sections: Vec<(&'static str, u64)>,
     /// The segments of each executor, newest first.
     pub segments: Vec<SegmentStats>,
+    /// The result cache of this process, if it has one.
+    pub cache: Option<CacheStats>,
+    /// The answers that were joined from the result cache and newer segments.
+    pub joined_answers: u64,
 }
 
 impl Index {
@@ -198,6 +203,9 @@ impl Index {
 
     fn stats_of(&self, view: &View) -> Stats {
         let mut stats = Stats { sequence: view.sequence(), ..Stats::default() };
+        if let Some(cache) = &self.readable.cache {
+            (stats.cache, stats.joined_answers) = (Some(cache.stats()), cache.joined());
+        }
         let slot = view.stats_pin();
         view.pins.pin(&slot);
         if view.is_private_copy() {

@@ -166,11 +166,11 @@ impl<'a, C: Limit> Evaluation<'a, C> {
         let mut window = Window::first(place.base, rank);
         // Invariant: all matches before `rank` were taken. Terminates: windows do not overlap, so
         // `rank` grows.
-        while rank < END && !self.done() && self.meter.step() {
+        while rank < place.end && !self.done() && self.meter.step() {
             let mut bits = [0; WORDS];
             let bits = &mut bits[..window.words()];
             self.add(place, root, window, bits);
-            window.keep_ranks(bits, first..END);
+            window.keep_ranks(bits, first..place.end);
             take(self, window, bits);
             rank = self.earliest(place, root, window.end());
             window = window.next(place.base, rank);

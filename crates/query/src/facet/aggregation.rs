@@ -14,6 +14,7 @@ use super::gather::Gathered;
 use super::keywords::Keywords;
 use super::marks::Marks;
 use super::nest::Nest;
+use super::state::Words;
 use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
 use crate::collect::Limit;
 use crate::evaluate::window::{Bits, WORDS, Window, ones};
@@ -144,6 +145,23 @@ impl Aggregation {
     }
 
     /// Returns the bytes that all facets take.
+    /// Writes what was gathered so far.
+    pub fn write(&self, out: &mut Vec<u64>) {
+        self.parts.iter().for_each(|part| part.gathered.write(out));
+        self.nests.iter().for_each(|nest| nest.write(out));
+    }
+
+    /// Adds what an aggregation of the same facets wrote. Returns false if the words are not such;
+    /// then this aggregation is of no use.
+    pub fn join(&mut self, words: &[u64]) -> Result<bool, Stop> {
+        let mut words = Words::new(words);
+        let parts = self.parts.iter_mut().try_for_each(|part| part.gathered.join(&mut words));
+        let nests = self.nests.iter_mut().try_for_each(|nest| nest.join(&mut words));
+        self.look();
+        let is_joined = parts.is_some() && nests.is_some() && words.is_at_end();
+        self.stop.map_or(Ok(is_joined), Err)
+    }
+
     fn bytes(&self) -> usize {
         let nested: usize = self.nests.iter().map(Nest::bytes).sum();
         let marked: usize = self.marks.iter().map(Marks::bytes).sum();
@@ -260,7 +278,7 @@ impl Part {
     fn name_keywords(&mut self, segment: &Segment<'_>, fresh: bool, bytes_max: usize) {
         let Part { field, gathered, keywords, .. } = self;
         let mut name = |keyword: &[u8], documents| {
-            gathered.add_keyword(keyword, documents);
+            gathered.add_keyword(keyword, u64::from(documents));
             gathered.bytes() <= bytes_max && !gathered.is_full()
         };
         let mut term = [0; TERM_BYTES_MAX];

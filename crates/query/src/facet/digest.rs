@@ -8,6 +8,8 @@
 
 use std::f64::consts::PI;
 
+use super::state::Words;
+
 /// `δ`: centroids, at most.
 const COMPRESSION: f64 = 400.0;
 /// Numbers that are buffered before they are merged in.
@@ -46,6 +48,31 @@ impl Digest {
         if self.buffer.len() == BUFFER {
             self.merge();
         }
+    }
+
+    /// Writes the numbers.
+    pub(super) fn write(&self, out: &mut Vec<u64>) {
+        let numbers = self.buffer.iter().map(|mean| Centroid { mean: *mean, count: 1.0 });
+        out.push((self.centroids.len() + self.buffer.len()) as u64);
+        for Centroid { mean, count } in self.centroids.iter().copied().chain(numbers) {
+            out.extend([mean, count].map(f64::to_bits));
+        }
+        let (low, high) = self.ends.unwrap_or((f64::NAN, f64::NAN));
+        out.extend([low, high].map(f64::to_bits));
+    }
+
+    /// Adds numbers that were written.
+    pub(super) fn join(&mut self, words: &mut Words<'_>) -> Option<()> {
+        for _ in 0..words.count()? {
+            self.centroids.push(Centroid { mean: words.float()?, count: words.float()? });
+        }
+        let (low, high) = (words.float()?, words.float()?);
+        if !low.is_nan() {
+            let ends = self.ends.unwrap_or((low, high));
+            self.ends = Some((ends.0.min(low), ends.1.max(high)));
+        }
+        self.merge();
+        Some(())
     }
 
     /// Returns the bytes that it takes.

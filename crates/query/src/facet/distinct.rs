@@ -8,6 +8,7 @@
 use std::collections::HashSet;
 
 use super::room;
+use super::state::{Words, write_bytes};
 
 /// Values that are counted exactly, at most.
 const EXACT_MAX: usize = 1 << 14;
@@ -28,15 +29,48 @@ pub(super) struct Distinct {
 impl Distinct {
     /// Adds a value. Different values have different numbers, or nearly always.
     pub(super) fn add(&mut self, value: u64) {
-        let hash = mixed(value);
+        self.add_hash(mixed(value));
+    }
+
+    fn add_hash(&mut self, hash: u64) {
         if !self.registers.is_empty() {
             return self.register(hash);
         }
         self.few.insert(hash);
         if self.few.len() > EXACT_MAX {
-            self.registers = vec![0; REGISTERS];
-            std::mem::take(&mut self.few).into_iter().for_each(|hash| self.register(hash));
+            self.estimate_from_here();
         }
+    }
+
+    fn estimate_from_here(&mut self) {
+        self.registers = vec![0; REGISTERS];
+        std::mem::take(&mut self.few).into_iter().for_each(|hash| self.register(hash));
+    }
+
+    /// Writes the values.
+    pub(super) fn write(&self, out: &mut Vec<u64>) {
+        out.push(self.few.len() as u64);
+        out.extend(&self.few);
+        write_bytes(&self.registers, out);
+    }
+
+    /// Adds values that were written.
+    pub(super) fn join(&mut self, words: &mut Words<'_>) -> Option<()> {
+        for _ in 0..words.count()? {
+            self.add_hash(words.next()?);
+        }
+        let registers = words.bytes()?;
+        if registers.is_empty() {
+            return Some(());
+        }
+        if self.registers.is_empty() {
+            self.estimate_from_here();
+        }
+        let registers: [u8; REGISTERS] = registers.try_into().ok()?;
+        for (own, other) in self.registers.iter_mut().zip(registers) {
+            *own = (*own).max(other);
+        }
+        Some(())
     }
 
     /// Returns the bytes that it takes.

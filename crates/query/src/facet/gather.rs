@@ -7,6 +7,7 @@ use spirit_index::ground::hash_bytes;
 
 use super::digest::Digest;
 use super::distinct::Distinct;
+use super::state::{Words, write_bytes};
 use super::steps::Steps;
 use super::sum::Sum;
 use super::{Aggregate, BUCKETS_MAX, DateInterval, Facet, Summary, TopTerms, number_of, room};
@@ -92,19 +93,69 @@ impl Gathered {
     }
 
     /// Adds documents of a segment with a keyword.
-    pub(super) fn add_keyword(&mut self, keyword: &[u8], documents: u32) {
+    pub(super) fn add_keyword(&mut self, keyword: &[u8], documents: u64) {
         match self {
             Gathered::Terms { keywords, keyword_bytes, .. } => match keywords.get_mut(keyword) {
-                Some(count) => *count += u64::from(documents),
+                Some(count) => *count += documents,
                 None => {
                     *keyword_bytes += keyword.len() + room::ALLOCATION;
-                    keywords.insert(keyword.to_vec(), u64::from(documents));
+                    keywords.insert(keyword.to_vec(), documents);
                 }
             },
             Gathered::Cardinality(distinct) => distinct.add(hash_bytes(keyword)),
             // Other facets have no keywords.
             _ => {}
         }
+    }
+
+    /// Writes what was gathered.
+    pub(super) fn write(&self, out: &mut Vec<u64>) {
+        match self {
+            Gathered::Terms { keywords, others, .. } => {
+                out.push(keywords.len() as u64);
+                for (keyword, count) in keywords {
+                    out.push(*count);
+                    write_bytes(keyword, out);
+                }
+                out.push(others.len() as u64);
+                out.extend(others.iter().flat_map(|(value, count)| [*value, *count]));
+            }
+            Gathered::Histogram { buckets, .. } | Gathered::Dates { buckets, .. } => {
+                out.push(buckets.len() as u64);
+                let pair = |(bucket, count): (&i64, &u64)| [bucket.cast_unsigned(), *count];
+                out.extend(buckets.iter().flat_map(pair));
+            }
+            Gathered::Stats(stats) => stats.write(out),
+            Gathered::Cardinality(distinct) => distinct.write(out),
+            Gathered::Percentiles { digest, .. } => digest.write(out),
+        }
+    }
+
+    /// Adds what was written. `None` if the words are of another facet.
+    pub(super) fn join(&mut self, words: &mut Words<'_>) -> Option<()> {
+        match self {
+            Gathered::Terms { .. } => {
+                for _ in 0..words.count()? {
+                    let count = words.next()?;
+                    self.add_keyword(&words.bytes()?, count);
+                }
+                let Gathered::Terms { others, .. } = self else { return None };
+                for _ in 0..words.count()? {
+                    let (value, count) = (words.next()?, words.next()?);
+                    *others.entry(value).or_default() += count;
+                }
+            }
+            Gathered::Histogram { buckets, .. } | Gathered::Dates { buckets, .. } => {
+                for _ in 0..words.count()? {
+                    let (bucket, count) = (words.next()?.cast_signed(), words.next()?);
+                    *buckets.entry(bucket).or_default() += count;
+                }
+            }
+            Gathered::Stats(stats) => stats.join(words)?,
+            Gathered::Cardinality(distinct) => distinct.join(words)?,
+            Gathered::Percentiles { digest, .. } => digest.join(words)?,
+        }
+        Some(())
     }
 
     /// True if it has too many values or buckets.
@@ -171,6 +222,39 @@ impl Stats {
         let exact = kind.from_sortable(value).cast_signed();
         let (min, max, sum) = summary.whole.unwrap_or((exact, exact, 0));
         summary.whole = Some((min.min(exact), max.max(exact), sum + i128::from(exact)));
+    }
+
+    /// Writes the summary.
+    pub(super) fn write(&self, out: &mut Vec<u64>) {
+        let Some(Summary { count, min, max, whole, .. }) = self.summary else {
+            return out.push(0);
+        };
+        let (low, high, sum) = whole.unwrap_or_default();
+        let halves = [sum.cast_unsigned() as u64, (sum.cast_unsigned() >> 64) as u64];
+        out.extend([count, min.to_bits(), max.to_bits(), u64::from(whole.is_some())]);
+        out.extend([low.cast_unsigned(), high.cast_unsigned(), halves[0], halves[1]]);
+        self.sum.write(out);
+    }
+
+    /// Adds a summary that was written.
+    pub(super) fn join(&mut self, words: &mut Words<'_>) -> Option<()> {
+        let count = words.next()?;
+        if count == 0 {
+            return Some(());
+        }
+        let (min, max, is_whole) = (words.float()?, words.float()?, words.next()? != 0);
+        let [low, high] = [words.next()?, words.next()?].map(u64::cast_signed);
+        let sum = u128::from(words.next()?) | u128::from(words.next()?) << 64;
+        let new = Summary { count: 0, min, max, sum: 0.0, whole: None };
+        let own = self.summary.get_or_insert(new);
+        own.count += count;
+        (own.min, own.max) = (own.min.min(min), own.max.max(max));
+        if is_whole {
+            let (own_low, own_high, own_sum) = own.whole.unwrap_or((low, high, 0));
+            let sum = own_sum.wrapping_add(sum.cast_signed());
+            own.whole = Some((own_low.min(low), own_high.max(high), sum));
+        }
+        self.sum.join(words)
     }
 
     /// Returns the bytes that are allocated.

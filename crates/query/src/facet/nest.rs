@@ -15,11 +15,12 @@ use spirit_index::snapshot::Segment;
 use spirit_schema::Schema;
 
 use super::marks::Marks;
+use super::state::{Words, write_bytes};
 use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
 use crate::evaluate::window::{Window, ones};
 use crate::limits::Stop;
 use node::Node;
-use state::{Room, State};
+use state::{Joining, Room, State};
 
 /// A facet with all facets within it.
 pub(super) struct Nest {
@@ -107,6 +108,32 @@ impl Nest {
                 return;
             }
         }
+    }
+
+    /// Writes what was gathered: the keywords of each facet, then the buckets.
+    pub(super) fn write(&self, out: &mut Vec<u64>) {
+        for node in self.nodes.iter().filter(|node| node.names_words()) {
+            let names = node.words.names();
+            out.push(names.len() as u64);
+            names.into_iter().for_each(|name| write_bytes(name, out));
+        }
+        self.root.write(out);
+    }
+
+    /// Adds what was written. `None` if the words are of other facets.
+    pub(super) fn join(&mut self, words: &mut Words<'_>) -> Option<()> {
+        let Nest { nodes, root, room } = self;
+        let mut numbers = Vec::with_capacity(nodes.len());
+        for node in nodes.iter_mut() {
+            let mut of_node = Vec::new();
+            if node.names_words() {
+                for _ in 0..words.count()? {
+                    of_node.push(node.words.number_of(&words.bytes()?));
+                }
+            }
+            numbers.push(of_node);
+        }
+        root.join(words, &mut Joining { nodes, numbers: &numbers, room }, 0)
     }
 
     /// Counts the document whose values the nodes have.

@@ -3,6 +3,8 @@
 //! A sum is an unevaluated sum of numbers without common bits (Shewchuk, 1997), as in Python's
 //! `fsum`. There are seldom more than three.
 
+use super::state::Words;
+
 /// Numbers from here on are added up apart, and smaller by [`DOWN`], so that no sum overflows.
 const LARGE: f64 = f64::from_bits((1023 + 900) << 52);
 /// 2^-128.
@@ -28,6 +30,26 @@ impl Sum {
         } else {
             add(&mut self.large, number * DOWN);
         }
+    }
+
+    /// Writes the sum.
+    pub(super) fn write(&self, out: &mut Vec<u64>) {
+        for parts in [&self.parts, &self.large] {
+            out.push(parts.len() as u64);
+            out.extend(parts.iter().map(|part| part.to_bits()));
+        }
+        out.push(self.infinite.to_bits());
+    }
+
+    /// Adds a sum that was written.
+    pub(super) fn join(&mut self, words: &mut Words<'_>) -> Option<()> {
+        for parts in [&mut self.parts, &mut self.large] {
+            for _ in 0..words.count()? {
+                add(parts, words.float()?);
+            }
+        }
+        self.infinite += words.float()?;
+        Some(())
     }
 
     /// Returns the bytes allocated.

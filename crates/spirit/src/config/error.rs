@@ -5,6 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use spirit_cache::CacheError;
 use spirit_index::fresh::KEY_BYTES_MAX;
 use spirit_index::ground::Corrupt as Damage;
 use spirit_index::ground::NVM_BYTES_MAX;
@@ -107,6 +108,8 @@ pub enum OpenError {
     },
     /// Only an existing index in a directory can be opened for reading only.
     NothingToRead,
+    /// Only an index in a directory can have its result cache in the second tier.
+    NoSecondTier,
     /// A process has the index open for writing, and does not answer a process that wants to read.
     NoAnswer {
         /// The socket.
@@ -206,6 +209,10 @@ impl fmt::Display for OpenError {
                  trusted; remove it and add its documents again; mode crash survives this",
                 path.display()
             ),
+            OpenError::NoSecondTier => f.write_str(
+                "only an index in a directory has a second tier; name a directory, or put the \
+                 cache in DRAM",
+            ),
             OpenError::NothingToRead => f.write_str(
                 "only an index in a directory can be opened for reading only; name its directory, \
                  or open it for writing",
@@ -294,6 +301,23 @@ impl From<GeometryError> for OpenError {
 impl From<ReserveError> for OpenError {
     fn from(reason: ReserveError) -> OpenError {
         OpenError::Reserve(reason.into())
+    }
+}
+
+impl From<CacheError> for OpenError {
+    fn from(error: CacheError) -> OpenError {
+        match error {
+            CacheError::Bytes { bytes: asked, min, max } => {
+                OpenError::Setting { name: "the number of bytes of each cache", asked, min, max }
+            }
+            CacheError::Entries { entries, max } => OpenError::Setting {
+                name: "the number of entries of each cache",
+                asked: entries.into(),
+                min: 1,
+                max: max.into(),
+            },
+            CacheError::Reserve(reason) => reason.into(),
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use spirit_query::Level;
 use spirit_schema::FieldKind;
 use spirit_text::Analyzer;
 
+use crate::config::cache::Cache;
 use crate::config::clock::ManualClock;
 use crate::config::durability::{Durability, Mode};
 use crate::config::error::OpenError;
@@ -35,6 +36,8 @@ pub(crate) const DOCUMENT_BYTES_MAX: usize = 1 << 20;
 pub(crate) const QUERY_BYTES_MAX: usize = 1 << 20;
 /// The most executors in one index.
 pub(crate) const EXECUTORS_MAX: usize = 64;
+/// The most result caches of one index.
+const CACHES_MAX: u64 = 64;
 /// The default of the most bytes of text in a group.
 pub(crate) const GROUP_BYTES: u64 = 256 << 10;
 
@@ -84,6 +87,8 @@ pub(crate) struct Options {
     pub(crate) late_watcher: Option<LateWatcher>,
     pub(crate) source: Option<Source>,
     pub(crate) clock: Option<ManualClock>,
+    /// The result cache, if any.
+    pub(crate) cache: Option<Cache>,
     pub(crate) trace: Option<Arc<Trace>>,
 }
 
@@ -129,6 +134,7 @@ impl Default for Options {
             late_watcher: None,
             source: None,
             clock: None,
+            cache: None,
             trace: None,
         }
     }
@@ -164,6 +170,10 @@ impl Options {
         };
         within("executors", self.executors, 1, EXECUTORS_MAX as u64)?;
         within("readers_max", self.readers_max, 1, 4096)?;
+        if let Some(cache) = &self.cache {
+            within("the number of caches", cache.caches, 1, CACHES_MAX)?;
+            cache.each().check()?;
+        }
         self.check_segment()?;
         within("merge_after", self.merge_after.unwrap_or(1), 1, RUN_MAX as u64)?;
         let lease_ms = usize::try_from(self.reader_lease.as_millis()).unwrap_or(usize::MAX);

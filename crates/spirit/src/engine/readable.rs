@@ -6,6 +6,7 @@ use spirit_query::{Operator, Parser};
 
 use super::Engine;
 use super::follower::Follower;
+use crate::cached::ResultCache;
 use crate::config::error::OpenError;
 use crate::config::options::{Options, QUERY_BYTES_MAX};
 use crate::storage::view::View;
@@ -14,6 +15,8 @@ use crate::storage::view::View;
 pub(crate) struct Readable {
     pub(crate) options: Options,
     views: Views,
+    /// The result cache, if there is one.
+    pub(crate) cache: Option<ResultCache>,
 }
 
 /// The source of the current view.
@@ -26,13 +29,18 @@ enum Views {
 
 impl Readable {
     /// Returns the readable side of the index that `engine` writes.
-    pub(crate) fn written(engine: &Engine) -> Readable {
-        Readable { options: engine.options.clone(), views: Views::Written(engine.view.clone()) }
+    pub(crate) fn written(engine: &Engine) -> Result<Readable, OpenError> {
+        Readable::of(engine.options.clone(), Views::Written(engine.view.clone()))
     }
 
     /// Returns the readable side of the index that `follower` follows.
-    pub(crate) fn followed(follower: Follower, options: Options) -> Readable {
-        Readable { options, views: Views::Followed(Box::new(follower)) }
+    pub(crate) fn followed(follower: Follower, options: Options) -> Result<Readable, OpenError> {
+        Readable::of(options, Views::Followed(Box::new(follower)))
+    }
+
+    fn of(options: Options, views: Views) -> Result<Readable, OpenError> {
+        let cache = ResultCache::new(&options)?;
+        Ok(Readable { options, views, cache })
     }
 
     /// Returns the current view.

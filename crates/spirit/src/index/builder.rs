@@ -10,6 +10,7 @@ use spirit_schema::FieldKind;
 use spirit_text::Analyzer;
 
 use super::Index;
+use crate::config::cache::Cache;
 use crate::config::durability::{Durability, Mode};
 use crate::config::error::OpenError;
 use crate::config::late_reader::{LateReader, LateWatcher};
@@ -91,6 +92,12 @@ impl Builder {
     /// routed by key. Default 1.
     pub fn executors(mut self, executors: usize) -> Self {
         self.options.executors = executors;
+        self
+    }
+
+    /// Keeps answers in a [result cache](Cache). Default: no cache.
+    pub fn cache(mut self, cache: Cache) -> Self {
+        self.options.cache = Some(cache);
         self
     }
 

@@ -4,9 +4,11 @@ use std::cmp::Reverse;
 
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{
-    Algorithm, Counts, Parameters, Query, Ranking, Scored, Settings, Tally, Total, snapshot_for,
+    Algorithm, Counts, Parameters, Query, Ranking, Scored, Scratch, Settings, Tally, Total,
+    snapshot_for,
 };
 
+use crate::cached::{Caller, Candidate, Question, Recall};
 use crate::search::ask::{Ask, Lent};
 use crate::search::cursor::{self, Cursor, Last, RankedCursor};
 use crate::search::error::SearchError;
@@ -18,22 +20,64 @@ use crate::search::sorting;
 use crate::search::workspace::Workspace;
 use crate::storage::view::View;
 
+/// The reason why the best matches, or those in the order of a field, are not kept.
+const OTHER_ORDER: &str = "only counts, facets and the newest matches are kept";
+
 /// Counts all matches.
 pub(crate) fn count(
     ask: Ask<'_>,
     lent: Lent<'_>,
     algorithm: Option<Algorithm>,
 ) -> Result<u64, SearchError> {
-    let Lent { seat, memory: Workspace { scratch, .. } } = lent;
+    let Lent { seat, memory: Workspace { scratch, recall, .. } } = lent;
     let settings = Settings { algorithm, ..ask.settings() };
+    let candidate = match algorithm {
+        None => ask.candidate(Question::Count, recall),
+        Some(_) => None,
+    };
+    let Some(mut candidate) = candidate else {
+        return seat
+            .ask(ask.index, End::Leave, |view| count_anew(ask.query, view, settings, scratch));
+    };
     seat.ask(ask.index, End::Leave, |view| {
-        let (mut count, over_ms) = (0, view.over_ms());
-        for part in &view.parts {
-            let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-            count += spirit_query::count(&snapshot, ask.query, settings, scratch)?;
-        }
-        Ok(count)
+        let count = match candidate.begin(recall) {
+            true => count_kept(ask.query, view, settings, scratch, (candidate, recall)),
+            false => count_anew(ask.query, view, settings, scratch),
+        };
+        candidate.end();
+        count
     })
+}
+
+/// Counts with what the result cache has.
+fn count_kept(
+    query: &Query,
+    view: &View,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+    (candidate, recall): (Candidate<'_>, &mut Recall),
+) -> Result<u64, SearchError> {
+    let (mut count, over_ms) = (0, view.over_ms());
+    for (executor, part) in view.parts.iter().enumerate() {
+        let snapshot = &snapshot_for(&part.memory, query, over_ms);
+        let caller = Caller { view: view.number, executor, snapshot, query, settings, scratch };
+        count += candidate.count(caller, recall)?;
+    }
+    Ok(count)
+}
+
+fn count_anew(
+    query: &Query,
+    view: &View,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+) -> Result<u64, SearchError> {
+    let (mut count, over_ms) = (0, view.over_ms());
+    for part in &view.parts {
+        let snapshot = snapshot_for(&part.memory, query, over_ms);
+        count += spirit_query::count(&snapshot, query, settings, scratch)?;
+    }
+    Ok(count)
 }
 
 /// Counts matches, exactly up to `up_to`.
@@ -56,12 +100,22 @@ pub(crate) fn total(ask: Ask<'_>, lent: Lent<'_>, up_to: u64) -> Result<Total, S
 pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<(), SearchError> {
     let Lent { seat, memory } = lent;
     match &search.order {
-        Order::Newest => seat.ask(ask.index, End::Hold, |view| newest(ask, view, search, memory)),
+        Order::Newest => {
+            let Search { algorithm, windows, .. } = *search;
+            let is_plain = search.after.is_none() && algorithm.is_none() && !windows;
+            let candidate = match is_plain {
+                true => ask.candidate(Question::Newest(search.k), &mut memory.recall),
+                false => ask.bypass("a later page, or a forced evaluator", &mut memory.recall),
+            };
+            seat.ask(ask.index, End::Hold, |view| newest(ask, view, search, memory, candidate))
+        }
         Order::Relevance(parameters) => {
+            ask.bypass(OTHER_ORDER, &mut memory.recall);
             let by = ranking(ask, search, *parameters)?;
             seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory))
         }
         Order::Fields { first, further } => {
+            ask.bypass(OTHER_ORDER, &mut memory.recall);
             let further = further.as_ref().map_or(&[][..], |further| &further[..]);
             sorting::answer(ask, Lent { seat, memory }, search, first, further)
         }
@@ -88,19 +142,33 @@ fn newest(
     view: &View,
     search: &Search,
     memory: &mut Workspace,
+    mut candidate: Option<Candidate<'_>>,
 ) -> Result<(), SearchError> {
     if search.after.as_ref().is_some_and(|cursor| cursor.last != Last::Newest) {
         return Err(SearchError::Cursor);
     }
-    let Workspace { scratch, hits, merge, .. } = memory;
+    let Workspace { scratch, hits, merge, recall, .. } = memory;
     let (query, settings) = (ask.query, ask.settings_of(search));
     let mut tally = search.total.map(Tally::up_to);
+    let is_kept = candidate.as_mut().is_some_and(|candidate| candidate.begin(recall));
     hits.clear();
     let over_ms = view.over_ms();
     for (number, part) in view.parts.iter().enumerate() {
         let snapshot = snapshot_for(&part.memory, query, over_ms);
         let before = hits.len();
-        spirit_query::newest(&snapshot, query, settings, scratch, number as u32, search.k, hits)?;
+        match candidate.filter(|_| is_kept) {
+            None => {
+                let executor = number as u32;
+                spirit_query::newest(
+                    &snapshot, query, settings, scratch, executor, search.k, hits,
+                )?;
+            }
+            Some(candidate) => {
+                let (view, snapshot) = (view.number, &snapshot);
+                let caller = Caller { view, executor: number, snapshot, query, settings, scratch };
+                candidate.newest(caller, search.k, hits, recall)?;
+            }
+        }
         let found = hits.len() - before;
         match &mut tally {
             // All matches of this part are among the hits.
@@ -110,6 +178,9 @@ fn newest(
             Some(tally) => tally.add(&snapshot, query, of_all(settings), scratch)?,
             None => {}
         }
+    }
+    if let Some(candidate) = &candidate {
+        candidate.end();
     }
     if view.parts.len() > 1 {
         merge.clear();

@@ -1,8 +1,9 @@
 //! A question, and the memory that answers it.
 
-use spirit_query::{Query, Settings};
+use spirit_query::{Facet, Query, Settings};
 use spirit_schema::Schema;
 
+use crate::cached::{Candidate, Outcome, Question, Recall, ResultCache};
 use crate::engine::readable::Readable;
 use crate::search::request::{Limits, Search};
 use crate::search::seat::Seat;
@@ -29,6 +30,41 @@ impl<'r> Ask<'r> {
     pub(crate) fn settings(&self) -> Settings<'r> {
         let (level, limits) = (self.index.options.vectors, self.limits.begin());
         Settings { level, limits, ..Settings::default() }
+    }
+
+    /// Notes why the question does not go to the cache, if there is one.
+    pub(crate) fn bypass(&self, why: &'static str, recall: &mut Recall) -> Option<Candidate<'r>> {
+        if self.cache().is_some() {
+            recall.outcome = Outcome::Bypassed(why);
+        }
+        None
+    }
+
+    /// Like [`candidate`](Self::candidate), for facets.
+    pub(crate) fn facets_candidate(
+        &self,
+        facets: &[Facet],
+        filters: &[Query],
+        recall: &mut Recall,
+    ) -> Option<Candidate<'r>> {
+        let cache = self.cache()?;
+        cache.consider_facets(self.query, facets, filters, recall)
+    }
+
+    /// Returns the cache, if there is one and the question may use it.
+    #[inline(always)]
+    fn cache(&self) -> Option<&'r ResultCache> {
+        self.index.cache.as_ref().filter(|_| self.limits.cache)
+    }
+
+    /// Returns the question as one that may have an entry in the result cache, if there is a cache.
+    #[inline(always)]
+    pub(crate) fn candidate(
+        &self,
+        question: Question,
+        recall: &mut Recall,
+    ) -> Option<Candidate<'r>> {
+        self.cache()?.consider(question, self.query, recall)
     }
 
     /// Returns the settings of an evaluation of `search` that begins now.

@@ -45,7 +45,8 @@ impl Desk {
         let view = seat.view();
         let growths = view.fields.growths();
         let geometry = view.parts[0].memory.geometry();
-        let memory = Workspace::new(view.parts.len(), geometry.rewritten_rows_max());
+        let (executors, rows_max) = (view.parts.len(), geometry.rewritten_rows_max());
+        let memory = Workspace::new(executors, rows_max, index.cache.as_ref());
         let parser = index.parser(Operator::Or);
         let (query, warnings, texts) = (Query::new(), Vec::new(), RefCell::new(None));
         Ok(Desk { index, seat, memory, parser, growths, query, warnings, texts })

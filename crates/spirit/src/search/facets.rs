@@ -4,6 +4,7 @@
 
 use spirit_query::{Aggregate, Aggregation, Facet, Query, snapshot_for};
 
+use crate::cached::Caller;
 use crate::search::ask::{Ask, Lent};
 use crate::search::error::SearchError;
 use crate::search::seat::End;
@@ -17,15 +18,28 @@ pub(crate) fn aggregate(
     facets: &[Facet],
     filters: &[Query],
 ) -> Result<Vec<Aggregate>, SearchError> {
-    let Lent { seat, memory: Workspace { scratch, .. } } = lent;
-    let settings = ask.settings();
+    let Lent { seat, memory: Workspace { scratch, recall, .. } } = lent;
+    let (query, settings) = (ask.query, ask.settings());
+    let mut candidate = ask.facets_candidate(facets, filters, recall);
     seat.ask(ask.index, End::Leave, |view| {
-        let mut aggregation = Aggregation::new(facets, filters.to_vec(), &view.fields.current())?;
+        let schema = view.fields.current();
+        let make =
+            || Aggregation::new(facets, filters.to_vec(), &schema).map_err(SearchError::from);
+        let mut all = make()?;
+        let is_kept = candidate.as_mut().is_some_and(|candidate| candidate.begin(recall));
         let over_ms = view.over_ms();
-        for part in &view.parts {
-            let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-            aggregation.add(&snapshot, ask.query, settings, scratch)?;
+        for (executor, part) in view.parts.iter().enumerate() {
+            let snapshot = &snapshot_for(&part.memory, query, over_ms);
+            let Some(candidate) = candidate.filter(|_| is_kept) else {
+                all.add(snapshot, query, settings, scratch)?;
+                continue;
+            };
+            let caller = Caller { view: view.number, executor, snapshot, query, settings, scratch };
+            candidate.aggregate(caller, &mut all, make, recall)?;
         }
-        Ok(aggregation.finish()?)
+        if let Some(candidate) = &candidate {
+            candidate.end();
+        }
+        Ok(all.finish()?)
     })
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use spirit_query::{Aggregate, Algorithm, Facet, Highlight, Operator, ParseError, Query, Total};
 
+use crate::cached::Outcome;
 use crate::engine::readable::Readable;
 use crate::search::desk::Desk;
 use crate::search::error::SearchError;
@@ -56,6 +57,11 @@ impl Reader {
     /// [`Hits::as_of`].
     pub fn as_of(&self) -> u64 {
         self.desk.seat.as_of()
+    }
+
+    /// Returns what became of the last question in the [result cache](crate::cache).
+    pub fn cache_outcome(&self) -> Outcome {
+        self.desk.memory.recall.outcome
     }
 
     /// Returns the errors that a [lenient](crate::Lenient) parser skipped in the last question.

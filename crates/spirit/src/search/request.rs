@@ -202,6 +202,8 @@ pub struct Limits {
     /// It limits the tables' capacity. A growing table, and the naming of values at the end, may
     /// briefly take up to twice as much.
     pub facet_bytes: usize,
+    /// True to use the index's result cache, if it has one. Default: true.
+    pub cache: bool,
 }
 
 impl Default for Limits {
@@ -211,6 +213,7 @@ impl Default for Limits {
             cancelled: None,
             expansions: EXPANSIONS_MAX,
             facet_bytes: FACET_BYTES_MAX,
+            cache: true,
         }
     }
 }

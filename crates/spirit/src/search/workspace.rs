@@ -9,6 +9,7 @@ use spirit_query::{
     snapshot_for,
 };
 
+use crate::cached::{Recall, ResultCache};
 use crate::search::found::Found;
 use crate::search::request::HITS_MAX;
 use crate::storage::shared::Shared;
@@ -31,10 +32,11 @@ pub(crate) struct Workspace {
     pub(crate) scored: Vec<Scored>,
     pub(crate) first: First,
     pub(crate) keyed: FirstKeyed,
+    pub(crate) recall: Recall,
 }
 
 impl Workspace {
-    pub(crate) fn new(executors: usize, rows_max: u32) -> Self {
+    pub(crate) fn new(executors: usize, rows_max: u32, cache: Option<&ResultCache>) -> Self {
         let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
         Workspace {
             scratch: Scratch::new(CLAUSES_MAX, rows_max),
@@ -48,6 +50,7 @@ impl Workspace {
             scored: Vec::with_capacity(HITS_MAX),
             first: First::with_capacity(HITS_MAX),
             keyed: FirstKeyed::default(),
+            recall: Recall::new(cache.map(ResultCache::assign), HITS_MAX),
         }
     }
 }

@@ -6,7 +6,7 @@
 
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, fence};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use spirit_index::form::root;
@@ -32,7 +32,12 @@ pub(crate) struct View {
     followed: Option<Followed>,
     /// True once this process has closed the index.
     closed: AtomicBool,
+    /// Another number than that of any other view of this process.
+    pub(crate) number: u64,
 }
+
+/// The number of the next view.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The state by which a process that only reads finds that a writer has started.
 pub(crate) struct Followed {
@@ -70,6 +75,7 @@ impl View {
             stats_pin: Mutex::new(stats_pin),
             followed,
             closed: AtomicBool::new(false),
+            number: NEXT.fetch_add(1, Relaxed),
         }
     }
 

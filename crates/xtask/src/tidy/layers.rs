@@ -17,10 +17,11 @@ enum May {
 }
 
 /// The bottom layer first. A crate uses only crates before it in this list.
-const LAYERS: [(&str, May); 12] = [
+const LAYERS: [(&str, May); 13] = [
     ("spirit-mem", May::Use(&[])),
     ("spirit-kernel", May::Use(&[])),
     ("spirit-text", May::Use(&["spirit-kernel"])),
+    ("spirit-cache", May::Use(&["spirit-mem"])),
     ("spirit-door", May::Use(&["spirit-mem"])),
     ("spirit-index", May::Use(&["spirit-door", "spirit-kernel", "spirit-mem"])),
     ("spirit-schema", May::Use(&["spirit-index", "spirit-text"])),
@@ -31,6 +32,7 @@ const LAYERS: [(&str, May); 12] = [
     (
         "spirit",
         May::Use(&[
+            "spirit-cache",
             "spirit-door",
             "spirit-index",
             "spirit-kernel",

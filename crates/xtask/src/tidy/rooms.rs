@@ -16,8 +16,8 @@ const ROOMS: [(&str, &[&str]); 2] = [
     (
         "spirit",
         &[
-            "config", "storage", "write", "stages", "start", "engine", "search", "index", "stats",
-            "backup",
+            "config", "storage", "write", "stages", "start", "cached", "engine", "search", "index",
+            "stats", "backup",
         ],
     ),
 ];

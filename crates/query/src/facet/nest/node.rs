@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use spirit_index::ground::{FieldId, SegmentId, TERM_BYTES_MAX, ValueKind};
+use spirit_index::ground::{FieldId, SegmentId, TERM_BYTES_MAX, ValueKind, hash_bytes};
 use spirit_index::snapshot::Segment;
 use spirit_schema::Schema;
 
@@ -98,7 +98,8 @@ impl Node {
 
     /// Takes the keyword with this number in a fresh segment.
     pub(super) fn take_fresh_word(&mut self, segment: &Segment<'_>, ordinal: u32) {
-        let number = self.words.number(u64::from(ordinal), |term| {
+        let is_named = self.names_words();
+        let number = self.words.number(u64::from(ordinal), is_named, |term| {
             let (_, len) = segment.extent().write_term(ordinal, term);
             Some(len)
         });
@@ -107,13 +108,19 @@ impl Node {
 
     /// Takes the keyword at this place of a registered segment.
     pub(super) fn take_word(&mut self, segment: &Segment<'_>, place: u64) {
-        let field = self.field;
-        let number = self.words.number(place, |term| {
+        let (field, is_named) = (self.field, self.names_words());
+        let number = self.words.number(place, is_named, |term| {
             let mut terms = segment.terms_from(field, b"");
             terms.go_to(place);
             terms.next_term(term).map(|found| found.len)
         });
         self.values.extend(number);
+    }
+
+    /// True if its buckets are keywords, which get numbers. Otherwise keywords are only counted, by
+    /// their hashes.
+    pub(super) fn names_words(&self) -> bool {
+        self.kind == ValueKind::Keyword && matches!(self.rule, Rule::Terms { .. })
     }
 
     /// Finds the buckets of the document's values.
@@ -230,6 +237,7 @@ impl Words {
     fn number(
         &mut self,
         place: u64,
+        is_named: bool,
         read: impl FnOnce(&mut [u8; TERM_BYTES_MAX]) -> Option<usize>,
     ) -> Option<u64> {
         if let Some(number) = self.places.get(&place) {
@@ -237,21 +245,26 @@ impl Words {
         }
         let mut term = [0; TERM_BYTES_MAX];
         let len = read(&mut term)?;
-        let word = &term[..len];
-        let number = match self.numbers.get(word) {
-            Some(number) => *number,
-            None => {
-                let number = self.numbers.len() as u64;
-                self.word_bytes += word.len() + room::ALLOCATION;
-                self.numbers.insert(word.into(), number);
-                number
-            }
+        let number = match is_named {
+            true => self.number_of(&term[..len]),
+            false => hash_bytes(&term[..len]),
         };
         self.places.insert(place, number);
         Some(number)
     }
 
     /// Returns the keywords by their numbers.
+    /// Returns the number of a word, which is new if no document had it before.
+    pub(super) fn number_of(&mut self, word: &[u8]) -> u64 {
+        if let Some(number) = self.numbers.get(word) {
+            return *number;
+        }
+        let number = self.numbers.len() as u64;
+        self.word_bytes += word.len() + room::ALLOCATION;
+        self.numbers.insert(word.into(), number);
+        number
+    }
+
     pub(super) fn names(&self) -> Vec<&[u8]> {
         let mut names: Vec<&[u8]> = vec![&[]; self.numbers.len()];
         self.numbers.iter().for_each(|(word, number)| names[*number as usize] = word);

@@ -6,6 +6,7 @@ use std::collections::hash_map::Entry;
 use super::super::digest::Digest;
 use super::super::distinct::Distinct;
 use super::super::gather::Stats;
+use super::super::state::Words;
 use super::super::{number_of, room};
 use super::node::{Node, Rule};
 
@@ -38,7 +39,37 @@ pub(super) struct Counted {
     pub(super) within: Vec<State>,
 }
 
+/// What written tables are joined with.
+pub(super) struct Joining<'j> {
+    pub(super) nodes: &'j [Node],
+    /// For each node, the numbers that keywords have here, by the number that was written.
+    pub(super) numbers: &'j [Vec<u64>],
+    pub(super) room: &'j mut Room,
+}
+
+impl Joining<'_> {
+    /// Returns the bucket that was written as this one.
+    fn bucket(&self, of: usize, written: u64) -> Option<i64> {
+        match self.nodes[of].names_words() {
+            true => self.numbers[of].get(written as usize).map(|number| number.cast_signed()),
+            false => Some(written.cast_signed()),
+        }
+    }
+}
+
 impl Counted {
+    fn write(&self, out: &mut Vec<u64>) {
+        out.push(self.documents);
+        self.within.iter().for_each(|state| state.write(out));
+    }
+
+    fn join(&mut self, words: &mut Words<'_>, with: &mut Joining<'_>, of: usize) -> Option<()> {
+        self.documents += words.next()?;
+        let nodes = with.nodes;
+        let mut states = self.within.iter_mut().zip(&nodes[of].within);
+        states.try_for_each(|(state, place)| state.join(words, with, *place))
+    }
+
     /// Returns an empty bucket of a facet.
     pub(super) fn new(nodes: &[Node], of: usize) -> Counted {
         let within = nodes[of].within.iter().map(|place| State::new(&nodes[*place])).collect();
@@ -63,6 +94,33 @@ impl Counted {
 }
 
 impl State {
+    pub(super) fn write(&self, out: &mut Vec<u64>) {
+        match self {
+            State::Buckets(buckets) => buckets.write(out),
+            State::Stats(stats) => stats.write(out),
+            State::Cardinality(distinct) => distinct.write(out),
+            State::Percentiles(digest) => digest.write(out),
+        }
+    }
+
+    /// Adds what was written of the node at `of`.
+    pub(super) fn join(
+        &mut self,
+        words: &mut Words<'_>,
+        with: &mut Joining<'_>,
+        of: usize,
+    ) -> Option<()> {
+        let before = self.bytes();
+        match self {
+            State::Buckets(buckets) => return buckets.join(words, with, of),
+            State::Stats(stats) => stats.join(words)?,
+            State::Cardinality(distinct) => distinct.join(words)?,
+            State::Percentiles(digest) => digest.join(words)?,
+        }
+        with.room.bytes = (with.room.bytes + self.bytes()).saturating_sub(before);
+        Some(())
+    }
+
     /// Returns an empty table for a facet.
     pub(super) fn new(node: &Node) -> State {
         match node.rule {
@@ -108,6 +166,40 @@ impl State {
 }
 
 impl Buckets {
+    fn write(&self, out: &mut Vec<u64>) {
+        out.push(self.of.len() as u64);
+        for (bucket, counted) in &self.of {
+            out.push(bucket.cast_unsigned());
+            counted.write(out);
+        }
+        out.push(u64::from(self.missing.is_some()));
+        self.missing.iter().for_each(|missing| missing.write(out));
+    }
+
+    fn join(&mut self, words: &mut Words<'_>, with: &mut Joining<'_>, of: usize) -> Option<()> {
+        let nodes = with.nodes;
+        for _ in 0..words.count()? {
+            let bucket = with.bucket(of, words.next()?)?;
+            let before = self.bytes();
+            let counted = self.of.entry(bucket).or_insert_with(|| {
+                let new = Counted::new(nodes, of);
+                with.room.add(&new);
+                new
+            });
+            counted.join(words, with, of)?;
+            with.room.bytes += self.bytes() - before;
+        }
+        if words.next()? == 0 {
+            return Some(());
+        }
+        let missing = self.missing.get_or_insert_with(|| {
+            let new = Counted::new(nodes, of);
+            with.room.add(&new);
+            new
+        });
+        missing.join(words, with, of)
+    }
+
     fn take(&mut self, nodes: &[Node], of: usize, room: &mut Room) {
         let node = &nodes[of];
         if node.buckets.is_empty() && node.missing {

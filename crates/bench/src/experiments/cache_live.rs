@@ -1,0 +1,306 @@
+//! `cache-live`: the result cache over a live stream.
+//!
+//! Measured, by one thread on one core, in turns with and without the cache on one index:
+//!
+//! * hits: counts of two frequent terms, an OR, a prefix, and the newest 100 of an OR, asked again and again;
+//! * a dashboard: months within the ten most frequent channels, asked again after 10,000 more documents;
+//! * what it costs where it does not help: the newest ten, and counts that are asked once.
+//!
+//! Corpus: posts with their times and channels; of another corpus both are made up, a minute and a hundredth of the
+//! documents each. Ours alone.
+//!
+//! Caveats: a hit is timed together with the evaluation of the fresh segment, which is most of it.
+
+use std::fs::File;
+use std::hint::black_box;
+use std::io::{BufRead, BufReader};
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use spirit::cache::{Cache, Outcome};
+use spirit::facets::{Aggregate, DateInterval, Facet};
+use spirit::schema::TimeUnit;
+use spirit::search::Limits;
+use spirit::{Document, FieldKind, Index, Query, Reader, Search};
+use spirit_door::sim::Random;
+
+use crate::Fallible;
+use crate::bench::Bench;
+use crate::cores::On;
+use crate::corpus::Corpus;
+use crate::engine;
+use crate::report::{Bound, Table, bar, number};
+use crate::timing::{Latencies, median};
+use crate::workloads;
+
+/// Bytes of the cache.
+const CACHE_BYTES: u64 = 64 << 20;
+/// Documents that come between two questions.
+const MORE: usize = 10_000;
+/// Questions of each kind.
+const ASKED: usize = 2000;
+const ROUNDS_MIN: usize = 9;
+const FILE: &str = "posts.jsonl.zst";
+
+/// A document's time in seconds since 1970, and its channel.
+type Fields = (i64, String);
+
+pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
+    let corpus = bench.corpus("posts")?;
+    bench.begin("cache-live", &corpus, &[("cache_bytes", json!(CACHE_BYTES))]);
+    let fields = fields(bench, &corpus)?;
+    let _pinned = bench.cores.pin(On::Second);
+    let options = engine::options(&corpus).cache(Cache::new(CACHE_BYTES));
+    let options = options.field("ts", FieldKind::Time(TimeUnit::Seconds));
+    let index = options.field("channel", FieldKind::Keyword).open()?;
+    let first = corpus.len().saturating_sub(MORE * ROUNDS_MIN).max(corpus.len() / 2);
+    add(&index, &corpus, &fields, 0..first)?;
+    index.settle();
+    println!("{}", engine::describe(&index)?);
+    let mut readers = Readers::of(&index)?;
+    hits(bench, &corpus, &mut readers)?;
+    price(bench, &corpus, &mut readers)?;
+    dashboard(
+        bench,
+        &index,
+        &mut readers,
+        |from| {
+            let to = (from + MORE).min(corpus.len());
+            add(&index, &corpus, &fields, from.min(to)..to)
+        },
+        first,
+    )?;
+    let stats = index.stats()?;
+    println!("{:?}, joined: {}", stats.cache.unwrap_or_default(), stats.joined_answers);
+    Ok(())
+}
+
+/// A reader with the cache, and one without.
+struct Readers {
+    cached: Reader,
+    plain: Reader,
+}
+
+impl Readers {
+    fn of(index: &Index) -> Fallible<Readers> {
+        let mut plain = index.reader()?;
+        plain.limits(Limits { cache: false, ..Limits::default() });
+        Ok(Readers { cached: index.reader()?, plain })
+    }
+}
+
+/// Reads times and channels, or makes them up.
+fn fields(bench: &Bench, corpus: &Corpus) -> Fallible<Vec<Fields>> {
+    let made_up =
+        |number: usize| (1_500_000_000 + number as i64 * 60, format!("c{}", number % 100));
+    let file = bench.data_with(FILE).filter(|_| corpus.name == "posts");
+    let Some(folder) = file else { return Ok((0..corpus.len()).map(made_up).collect()) };
+    let file = zstd::stream::read::Decoder::new(File::open(folder.join(FILE))?)?;
+    let read = |line: std::io::Result<String>| -> Fallible<Fields> {
+        let post: Value = serde_json::from_str(&line?)?;
+        let channel = post["channel"].as_str().unwrap_or_default().to_owned();
+        Ok((post["ts"].as_i64().unwrap_or(0), channel))
+    };
+    BufReader::new(file).lines().take(corpus.len()).map(read).collect()
+}
+
+fn add(
+    index: &Index,
+    corpus: &Corpus,
+    fields: &[Fields],
+    numbers: std::ops::Range<usize>,
+) -> Fallible<()> {
+    let document = |number: usize| {
+        let (ts, channel) = &fields[number];
+        Document::new().text(corpus.get(number)).field("ts", *ts).field("channel", channel.as_str())
+    };
+    index.add_all(numbers.map(document))?;
+    Ok(())
+}
+
+/// A kind of question.
+struct Kind {
+    name: &'static str,
+    queries: Vec<String>,
+    ask: fn(&mut Reader, &Query) -> usize,
+}
+
+fn kinds(corpus: &Corpus, seed: u64) -> Vec<Kind> {
+    let range = workloads::class("H", corpus.len());
+    let frequencies = workloads::document_frequencies(corpus);
+    let mut high: Vec<&str> = frequencies
+        .iter()
+        .filter(|(_, df)| range.contains(&u64::from(**df)))
+        .map(|(term, _)| term.as_str())
+        .collect();
+    high.sort_unstable();
+    let mut random = Random::named(seed, "cache-live");
+    let mut word = || high[random.index(high.len())].to_owned();
+    let mut some = |make: &dyn Fn(String, String) -> String| -> Vec<String> {
+        (0..20).map(|_| make(word(), word())).collect()
+    };
+    let count: fn(&mut Reader, &Query) -> usize = engine::count;
+    let newest: fn(&mut Reader, &Query) -> usize =
+        |reader, query| engine::hits(reader, query, Search::newest(100));
+    vec![
+        Kind { name: "count, AND", queries: some(&|a, b| format!("+{a} +{b}")), ask: count },
+        Kind { name: "count, OR", queries: some(&|a, b| format!("{a} {b}")), ask: count },
+        Kind { name: "count, phrase", queries: some(&|a, b| format!("\"{a} {b}\"")), ask: count },
+        Kind { name: "count, prefix", queries: some(&|a, _| format!("{}*", &a[..1])), ask: count },
+        Kind {
+            name: "newest 100 of a prefix and a word",
+            queries: some(&|a, b| format!("+{}* +{b}", &a[..1])),
+            ask: newest,
+        },
+    ]
+}
+
+/// Questions that are answered from the cache.
+fn hits(bench: &mut Bench, corpus: &Corpus, readers: &mut Readers) -> Fallible<()> {
+    let head = ["question", "without", "hit, P50", "hit, P99", "times"];
+    let mut table = Table::new(format!("{}: ns a question", corpus.name), &head);
+    let mut worst = (0.0f64, 0.0f64);
+    for kind in kinds(corpus, bench.seed) {
+        let queries: Vec<Query> = kind
+            .queries
+            .iter()
+            .map(|text| readers.plain.parse(text.as_str()))
+            .collect::<Result<_, _>>()?;
+        let mut kept = Vec::new();
+        for query in queries {
+            (0..4).for_each(|_| _ = black_box((kind.ask)(&mut readers.cached, &query)));
+            if readers.cached.cache_outcome() == Outcome::Hit {
+                kept.push(query);
+            }
+        }
+        if kept.is_empty() {
+            table.not_measured(kind.name, "all of these are cheaper than an entry");
+            continue;
+        }
+        let (mut plain, mut hit) =
+            (Latencies::with_capacity(ASKED), Latencies::with_capacity(ASKED));
+        for query in kept.iter().cycle().take(ASKED) {
+            for (reader, latencies) in
+                [(&mut readers.plain, &mut plain), (&mut readers.cached, &mut hit)]
+            {
+                let start = Instant::now();
+                black_box((kind.ask)(reader, query));
+                latencies.push(start.elapsed());
+            }
+        }
+        let (plain, hit) = (plain.summary(), hit.summary());
+        let key = [("question", json!(kind.name))];
+        bench.report.row("plain", &key, "p50_ns", "ns", &[plain.p50()])?;
+        bench.report.row("cached", &key, "p50_ns", "ns", &[hit.p50()])?;
+        bench.report.row("cached", &key, "p99_ns", "ns", &[hit.p99()])?;
+        let cells = [plain.p50(), hit.p50(), hit.p99(), plain.p50() / hit.p50()].map(number);
+        table.line([kind.name.to_owned()].into_iter().chain(cells));
+        if kind.name.starts_with("count") {
+            worst = (worst.0.max(hit.p50()), worst.1.max(hit.p99()));
+        }
+    }
+    table.print();
+    bar("a hit, P50", Bound::AtMost(1000.0), " ns", "", &Ok(worst.0));
+    bar("a hit, P99", Bound::AtMost(3000.0), " ns", "", &Ok(worst.1));
+    Ok(())
+}
+
+/// Questions that the cache cannot help: asked for the first time, or cheaper than it.
+fn price(bench: &mut Bench, corpus: &Corpus, readers: &mut Readers) -> Fallible<()> {
+    let mut table = Table::new(
+        "what the cache costs where it does not help",
+        &["question", "without", "with", "%"],
+    );
+    let mut worst = f64::MIN;
+    for workload in workloads::draw(corpus, bench.seed)? {
+        let newest =
+            |reader: &mut Reader, query: &Query| engine::hits(reader, query, Search::newest(10));
+        let name = format!("newest 10, {}", workload.name);
+        let percent =
+            compare(&mut table, name, &workload.queries, readers, bench.rounds.max(21), newest);
+        worst = worst.max(percent);
+    }
+    table.print();
+    bar("uncached queries", Bound::AtMost(2.0), " % slower", "", &Ok(worst));
+    Ok(())
+}
+
+/// Asks all queries by both readers in turns. Returns by how many percent the one with the cache is slower.
+fn compare(
+    table: &mut Table,
+    name: String,
+    queries: &[Query],
+    readers: &mut Readers,
+    rounds: usize,
+    ask: impl Fn(&mut Reader, &Query) -> usize,
+) -> f64 {
+    let turn = |reader: &mut Reader| {
+        let start = Instant::now();
+        queries.iter().for_each(|query| _ = black_box(ask(reader, query)));
+        start.elapsed().as_nanos() as f64 / queries.len().max(1) as f64
+    };
+    let (mut plain, mut cached, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        let [a, b] = [turn(&mut readers.plain), turn(&mut readers.cached)];
+        let [c, d] = [turn(&mut readers.cached), turn(&mut readers.plain)];
+        plain.push((a + d) / 2.0);
+        cached.push((b + c) / 2.0);
+        ratios.push((b + c) / (a + d));
+    }
+    let percent = (median(&ratios) - 1.0) * 100.0;
+    table.line([name].into_iter().chain([median(&plain), median(&cached), percent].map(number)));
+    percent
+}
+
+/// Months within channels, asked again after more documents have come.
+fn dashboard(
+    bench: &mut Bench,
+    index: &Index,
+    readers: &mut Readers,
+    more: impl Fn(usize) -> Fallible<()>,
+    mut documents: usize,
+) -> Fallible<()> {
+    let months = Facet::Dates { field: "ts".into(), interval: DateInterval::Month };
+    let facets = [Facet::Terms { field: "channel".into(), top: 10 }.then(months)];
+    let ask = |reader: &mut Reader| -> Fallible<(f64, Vec<Aggregate>)> {
+        let start = Instant::now();
+        let found = reader.aggregate("*", &facets)?;
+        Ok((start.elapsed().as_secs_f64() * 1e6, found))
+    };
+    for _ in 0..4 {
+        ask(&mut readers.cached)?;
+    }
+    let (mut plain, mut cached, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..ROUNDS_MIN {
+        more(documents)?;
+        documents += MORE;
+        let ((without, expected), (with, found)) =
+            (ask(&mut readers.plain)?, ask(&mut readers.cached)?);
+        if found != expected {
+            return Err("the joined answer is another one".into());
+        }
+        plain.push(without);
+        cached.push(with);
+        ratios.push(without / with);
+    }
+    bench.report.row("plain", &[], "dashboard_us", "us", &plain)?;
+    bench.report.row("cached", &[], "dashboard_us", "us", &cached)?;
+    let mut table = Table::new(
+        format!("months within channels, {} documents, µs", index.stats()?.documents),
+        &["", "without", "with", "times"],
+    );
+    table.line(
+        ["after 10,000 more".to_owned()]
+            .into_iter()
+            .chain([median(&plain), median(&cached), median(&ratios)].map(number)),
+    );
+    table.print();
+    bar(
+        "a dashboard after 10,000 more",
+        Bound::AtLeast(10.0),
+        "× faster",
+        "",
+        &Ok(median(&ratios)),
+    );
+    Ok(())
+}

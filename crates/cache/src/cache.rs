@@ -1,0 +1,165 @@
+//! A cache: its memory, and what threads may do with it.
+//!
+//! Any number of threads look up at once, without a lock: see [`stamp`](crate::stamp) and
+//! `table.rs`. A thread that fills something in must be the keeper (`keeper.rs`). If another thread
+//! is, the value is not kept, and nobody waits. So neither a look-up nor a fill ever
+//! waits, calls the system or allocates.
+
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use spirit_mem::{FilePart, HeapFile, Region, Residency, Span};
+
+use crate::config::{CacheConfig, CacheError};
+use crate::keeper::{Fill, Keeper, Kept, Store};
+use crate::key::Key;
+use crate::stats::CacheStats;
+use crate::table::Table;
+use crate::touches::Touches;
+use crate::value::Value;
+
+/// A cache of fixed size.
+pub struct Cache {
+    region: Region,
+    table: Table,
+    heap: Span<AtomicU64>,
+    keeper: Mutex<Keeper>,
+    touches: Touches,
+    counts: Counts,
+    entries_max: u32,
+}
+
+/// What is counted for statistics.
+#[derive(Default)]
+struct Counts {
+    missed: AtomicU64,
+    filled: AtomicU64,
+    busy: AtomicU64,
+    without_room: AtomicU64,
+}
+
+impl Cache {
+    /// Reserves a cache. With a file, its table and heap lie there.
+    pub fn new(config: &CacheConfig, file: Option<&HeapFile>) -> Result<Cache, CacheError> {
+        let plan = config.plan()?;
+        let part = file.map(|file| FilePart { file, start: 0, bytes: plan.region_bytes });
+        let dram = spirit_mem::Dram::Private;
+        let bytes = plan.region_bytes;
+        let region = Region::reserve_tiers(part, dram, bytes, Residency::OnTouch)
+            .map_err(CacheError::Reserve)?;
+        let table = Table::new(0, plan.entries);
+        let heap = Span::new(table.end(), (plan.region_bytes - table.end()) / 8);
+        let keeper =
+            Keeper::new(config.policy.make(plan.entries), config.allocator.make(heap.len()));
+        Ok(Cache {
+            region,
+            table,
+            heap,
+            keeper: Mutex::new(keeper),
+            touches: Touches::new(),
+            counts: Counts::default(),
+            entries_max: plan.entries,
+        })
+    }
+
+    /// Looks a key up. `read` makes something of its value, or `None` if that is of no use; it must
+    /// take any words, since the value may change meanwhile. Then its result is dropped.
+    #[inline]
+    pub fn look_up<T>(&self, key: Key<'_>, read: impl FnOnce(Value<'_>) -> Option<T>) -> Option<T> {
+        match self.table.look_up(&self.region, self.heap(), key, read) {
+            Some((entry, found)) => {
+                if self.touches.push(entry) {
+                    self.learn();
+                }
+                Some(found)
+            }
+            None => {
+                self.counts.missed.fetch_add(1, Relaxed);
+                None
+            }
+        }
+    }
+
+    /// Keeps a value, in place of an earlier one of the key.
+    pub fn fill(&self, key: Key<'_>, value: &[u64]) -> Fill {
+        let Some(mut keeper) = self.try_keep() else {
+            self.counts.busy.fetch_add(1, Relaxed);
+            return Fill::Busy;
+        };
+        self.touches.take(|entry| keeper.touch(self.store(), entry));
+        let fill = keeper.fill(self.store(), key, value);
+        match fill {
+            Fill::Kept => self.counts.filled.fetch_add(1, Relaxed),
+            Fill::Refused | Fill::Busy => 0,
+            Fill::TooLarge | Fill::NoRoom => self.counts.without_room.fetch_add(1, Relaxed),
+        };
+        fill
+    }
+
+    /// Lets a key's entry go, unless another thread is filling something in.
+    pub fn remove(&self, key: Key<'_>) {
+        if let Some(mut keeper) = self.try_keep() {
+            keeper.remove(self.store(), key);
+        }
+    }
+
+    /// Returns sizes and counts. Walks the heap; fills of other threads are not kept meanwhile.
+    pub fn stats(&self) -> CacheStats {
+        let kept = self.keeper.lock().unwrap_or_else(PoisonError::into_inner).kept(self.heap());
+        let Kept { entries, evicted, words, usage, policy_bytes } = kept;
+        let count = |count: &AtomicU64| count.load(Relaxed);
+        CacheStats {
+            bytes: self.region_bytes() + policy_bytes + self.touches.bytes(),
+            table_bytes: self.table.end(),
+            policy_bytes: policy_bytes + self.touches.bytes(),
+            heap_bytes: self.heap.bytes(),
+            kept_bytes: words * 8,
+            block_bytes: usage.used * 8,
+            free_bytes: usage.free * 8,
+            largest_free_bytes: usage.largest * 8,
+            entries,
+            entries_max: self.entries_max,
+            found: self.touches.count(),
+            missed: count(&self.counts.missed),
+            filled: count(&self.counts.filled),
+            evicted,
+            busy: count(&self.counts.busy),
+            without_room: count(&self.counts.without_room),
+        }
+    }
+
+    #[cold]
+    fn learn(&self) {
+        if let Some(mut keeper) = self.try_keep() {
+            self.touches.take(|entry| keeper.touch(self.store(), entry));
+        }
+    }
+
+    /// Becomes the keeper, unless another thread is. After a panic nobody can.
+    fn try_keep(&self) -> Option<MutexGuard<'_, Keeper>> {
+        self.keeper.try_lock().ok()
+    }
+
+    fn store(&self) -> Store<'_> {
+        Store { region: &self.region, table: &self.table, heap: self.heap() }
+    }
+
+    #[inline]
+    fn heap(&self) -> &[AtomicU64] {
+        self.region.dram(self.heap)
+    }
+
+    fn region_bytes(&self) -> u64 {
+        self.table.end() + self.heap.bytes()
+    }
+}
+
+impl std::fmt::Debug for Cache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Cache")
+            .field("heap_bytes", &self.heap.bytes())
+            .field("entries_max", &self.entries_max)
+            .finish_non_exhaustive()
+    }
+}

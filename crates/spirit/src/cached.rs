@@ -1,0 +1,246 @@
+//! The result cache: what queries found in registered segments is kept for the next ones.
+//!
+//! An entry answers a question about the registered segments of one executor up to a position. A
+//! query that finds it evaluates newer segments and the fresh one alone, and joins both (paper
+//! §4.11). `docs/caches.md` says why the joined answer is the one that an evaluation would give.
+//!
+//! A question passes three checks, from the cheapest on: its shape, [what it cost
+//! lately](spirit_cache::Costs), and its entry.
+
+mod aggregates;
+mod counts;
+mod footing;
+mod gather;
+mod newest;
+mod parts;
+mod recall;
+
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
+
+use spirit_cache::{CacheStats, Costs, Fill, Worth};
+use spirit_index::memory::Window;
+use spirit_index::snapshot::Snapshot;
+use spirit_mem::HeapFile;
+use spirit_query::{Facet, Query, Scratch, Settings};
+use spirit_query::{asks_for_keys, has_quick_count, has_quick_newest};
+
+use crate::config::cache::Cache;
+use crate::config::error::OpenError;
+use crate::config::options::Options;
+
+pub use recall::Outcome;
+pub(crate) use recall::{Question, Recall};
+
+/// The reason for a query of keys: a document may move to another segment under its key.
+const BY_KEY: &str = "it asks for documents by their keys";
+/// Newest matches that are found without the cache, if the query is simple.
+const NEWEST_MIN: usize = 100;
+
+/// The caches of an index, and what decides which answers they keep.
+#[derive(Debug)]
+pub(crate) struct ResultCache {
+    caches: Box<[spirit_cache::Cache]>,
+    costs: Costs,
+    settings: Cache,
+    /// Desks so far: each gets the next cache.
+    desks: AtomicU64,
+    joined: AtomicU64,
+}
+
+/// A question that may have an entry.
+#[derive(Clone, Copy)]
+pub(crate) struct Candidate<'c> {
+    cache: &'c ResultCache,
+    hash: u64,
+    worth: Worth,
+    /// The begin of an answer that is timed.
+    since: Option<Instant>,
+}
+
+/// A question to one executor.
+pub(crate) struct Caller<'a> {
+    /// The number of the view.
+    pub(crate) view: u64,
+    pub(crate) executor: usize,
+    pub(crate) snapshot: &'a Snapshot<'a>,
+    pub(crate) query: &'a Query,
+    pub(crate) settings: Settings<'a>,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+impl ResultCache {
+    /// Reserves the caches that the options ask for.
+    pub(crate) fn new(options: &Options) -> Result<Option<ResultCache>, OpenError> {
+        let Some(settings) = &options.cache else { return Ok(None) };
+        let directory = options.directory.as_deref().filter(|_| settings.is_in_second_tier);
+        if settings.is_in_second_tier && directory.is_none() {
+            return Err(OpenError::NoSecondTier);
+        }
+        let caches = (0..settings.caches).map(|number| reserve(settings, directory, number));
+        Ok(Some(ResultCache {
+            caches: caches.collect::<Result<_, _>>()?,
+            costs: Costs::default(),
+            settings: settings.clone(),
+            desks: AtomicU64::new(0),
+            joined: AtomicU64::new(0),
+        }))
+    }
+
+    /// Returns the number of the cache for a new desk.
+    pub(crate) fn assign(&self) -> usize {
+        self.desks.fetch_add(1, Relaxed) as usize % self.caches.len()
+    }
+
+    /// Returns the sizes and counts of all caches.
+    pub(crate) fn stats(&self) -> CacheStats {
+        let each = self.caches.iter().map(spirit_cache::Cache::stats);
+        let all = each.fold(CacheStats::default(), |a, b| a + b);
+        CacheStats { bytes: all.bytes + self.costs.bytes(), ..all }
+    }
+
+    /// Returns the number of answers that were joined from an entry and newer segments.
+    pub(crate) fn joined(&self) -> u64 {
+        self.joined.load(Relaxed)
+    }
+
+    /// Returns the question as one that may have an entry, or notes why it has none.
+    #[inline]
+    pub(crate) fn consider(
+        &self,
+        question: Question,
+        query: &Query,
+        recall: &mut Recall,
+    ) -> Option<Candidate<'_>> {
+        match question {
+            Question::Count if has_quick_count(query) => {
+                recall.outcome = Outcome::Bypassed("the documents of one term are counted already");
+                None
+            }
+            Question::Newest(k) if k <= NEWEST_MIN && has_quick_newest(query) => {
+                recall.outcome =
+                    Outcome::Bypassed("the newest matches of two terms are found sooner");
+                None
+            }
+            _ if asks_for_keys(query) => {
+                recall.outcome = Outcome::Bypassed(BY_KEY);
+                None
+            }
+            _ => {
+                let hash = recall.write_key(question, query);
+                self.weigh(hash, recall)
+            }
+        }
+    }
+
+    /// Returns the question of facets as one that may have an entry, or notes why it has none.
+    pub(crate) fn consider_facets(
+        &self,
+        query: &Query,
+        facets: &[Facet],
+        filters: &[Query],
+        recall: &mut Recall,
+    ) -> Option<Candidate<'_>> {
+        if asks_for_keys(query) || filters.iter().any(asks_for_keys) {
+            recall.outcome = Outcome::Bypassed(BY_KEY);
+            return None;
+        }
+        // The debug form has all that they ask for.
+        let hash = recall.write_key(Question::Facets, query);
+        let hash = hash.and_then(|_| recall.add_text_to_key(&format!("{facets:?}")));
+        let hash = hash.and_then(|()| recall.add_to_key(&Query::default()));
+        let hash =
+            filters.iter().fold(hash, |hash, filter| hash.and_then(|_| recall.add_to_key(filter)));
+        self.weigh(hash, recall)
+    }
+
+    fn weigh(&self, hash: Option<u64>, recall: &mut Recall) -> Option<Candidate<'_>> {
+        let bypass = |why| Err(Outcome::Bypassed(why));
+        let weighed = match hash {
+            None => bypass("the query is too large"),
+            Some(hash) => match self.worth(hash) {
+                Worth::New => bypass("it was not asked before"),
+                Worth::Cheap => bypass("it takes less time than an entry is worth"),
+                worth => Ok(Candidate { cache: self, hash, worth, since: None }),
+            },
+        };
+        weighed.inspect_err(|outcome| recall.outcome = *outcome).ok()
+    }
+
+    fn worth(&self, hash: u64) -> Worth {
+        if self.settings.cost_min.is_zero() { Worth::Worth } else { self.costs.ask(hash) }
+    }
+}
+
+impl Candidate<'_> {
+    /// Begins the answer. Returns true if the question is worth an entry. Otherwise the answer is
+    /// timed until its [end](Self::end).
+    pub(crate) fn begin(&mut self, recall: &mut Recall) -> bool {
+        let is_worth = self.worth == Worth::Worth;
+        recall.outcome = match is_worth {
+            true => Outcome::Hit,
+            false => Outcome::Bypassed("it was timed, and may be kept the next time"),
+        };
+        self.since = (!is_worth).then(Instant::now);
+        is_worth
+    }
+
+    /// Ends an answer, and notes whether it took long enough for an entry.
+    pub(crate) fn end(&self) {
+        if let Some(since) = self.since {
+            self.cache.costs.note(self.hash, since.elapsed() >= self.cache.settings.cost_min);
+        }
+    }
+
+    /// Keeps the value that the recall holds.
+    fn fill(&self, executor: usize, recall: &mut Recall) {
+        let (cache, value) = (recall.cache, std::mem::take(&mut recall.value));
+        let fill = self.cache.caches[cache].fill(recall.key(executor), &value);
+        recall.value = value;
+        if matches!(fill, Fill::TooLarge | Fill::NoRoom) {
+            // It would be made again and again.
+            self.cache.costs.note(self.hash, false);
+        }
+    }
+
+    /// Notes what became of the question.
+    fn note(&self, outcome: Outcome, recall: &mut Recall) {
+        // Of several executors, the one whose part took most counts.
+        recall.outcome = match (recall.outcome, outcome) {
+            (Outcome::Missed, _) | (_, Outcome::Missed) => Outcome::Missed,
+            (Outcome::Joined, _) | (_, Outcome::Joined) => Outcome::Joined,
+            _ => outcome,
+        };
+        if outcome == Outcome::Joined {
+            self.cache.joined.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+/// Reserves one cache, in DRAM or in a file. The file has no name any more when this returns, so
+/// that nothing of it is left after a crash.
+fn reserve(
+    settings: &Cache,
+    directory: Option<&Path>,
+    number: usize,
+) -> Result<spirit_cache::Cache, OpenError> {
+    let config = settings.each();
+    let Some(directory) = directory else { return Ok(spirit_cache::Cache::new(&config, None)?) };
+    let bytes = config.file_bytes()?;
+    let path = directory.join(format!("cache-{}-{number}", std::process::id()));
+    let file = HeapFile::create(&path, bytes)?;
+    // A store to a page without a disk block would kill the process.
+    let made = file.reserve(0, bytes).map_err(OpenError::from);
+    let made = made.and_then(|()| Ok(spirit_cache::Cache::new(&config, Some(&file))?));
+    let removed = std::fs::remove_file(&path);
+    let made = made?;
+    removed.map_err(|reason| OpenError::File { path, action: "remove its name", reason })?;
+    Ok(made)
+}
+
+/// Returns the registered segments of a snapshot from a position on.
+fn registered_from(snapshot: &Snapshot<'_>, oldest: u32) -> Window {
+    Window { oldest, ..snapshot.window() }
+}

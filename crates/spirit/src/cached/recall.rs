@@ -1,0 +1,137 @@
+//! The memory of a desk for the result cache, and what became of its last question.
+
+use std::fmt;
+
+use spirit_cache::Key;
+use spirit_query::{CLAUSES_MAX, Query, write_key};
+
+/// Words of the longest key. A larger query is not kept: each look-up compares its key.
+const KEY_WORDS: usize = CLAUSES_MAX;
+/// Words of a value besides its matches, at most.
+const EXTRA_WORDS: usize = 64;
+
+/// The bits of a key's first word that name the executor. The lower ones name the kind of question,
+/// the upper half the number of matches that are wanted.
+const EXECUTOR_SHIFT: u32 = 8;
+const EXECUTOR_MASK: u64 = 0xFF << EXECUTOR_SHIFT;
+
+/// A question about a query's matches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Question {
+    /// Their number.
+    Count,
+    /// The newest of them, as many.
+    Newest(usize),
+    /// Facets of them.
+    Facets,
+}
+
+/// What became of a question in the result cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// There is no cache.
+    #[default]
+    Off,
+    /// It does not go to the cache, for this reason.
+    Bypassed(&'static str),
+    /// There was no entry for it.
+    Missed,
+    /// All registered segments were answered from an entry.
+    Hit,
+    /// An entry was joined with what newer segments have, or segments in which documents died.
+    Joined,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Off => f.write_str("no result cache"),
+            Outcome::Bypassed(why) => write!(f, "not asked: {why}"),
+            Outcome::Missed => f.write_str("missed: no entry, or too little left of it"),
+            Outcome::Hit => f.write_str("hit: the registered segments were answered from an entry"),
+            Outcome::Joined => f.write_str(
+                "joined: an entry, and the registered segments that are new or changed since",
+            ),
+        }
+    }
+}
+
+impl Outcome {
+    /// Returns the outcome of a question, by whether there was an entry, and whether some segments
+    /// were evaluated.
+    pub(super) fn of(is_found: bool, is_changed: bool) -> Outcome {
+        match (is_found, is_changed) {
+            (false, _) => Outcome::Missed,
+            (true, true) => Outcome::Joined,
+            (true, false) => Outcome::Hit,
+        }
+    }
+}
+
+/// The memory of a desk for the result cache.
+pub(crate) struct Recall {
+    /// The number of the desk's cache.
+    pub(super) cache: usize,
+    key: Vec<u64>,
+    pub(super) value: Vec<u64>,
+    pub(crate) outcome: Outcome,
+}
+
+impl Recall {
+    /// Reserves the memory for answers of at most `hits_max` matches, and the cache with this
+    /// number.
+    pub(crate) fn new(cache: Option<usize>, hits_max: usize) -> Recall {
+        let room = |words| if cache.is_some() { words } else { 0 };
+        Recall {
+            cache: cache.unwrap_or(0),
+            key: Vec::with_capacity(room(KEY_WORDS)),
+            value: Vec::with_capacity(room(hits_max + EXTRA_WORDS)),
+            outcome: Outcome::Off,
+        }
+    }
+
+    /// Writes the key of a question, and returns its hash. `None` if it is too long.
+    pub(super) fn write_key(&mut self, question: Question, query: &Query) -> Option<u64> {
+        let (kind, k) = match question {
+            Question::Count => (0, 0),
+            Question::Newest(k) => (1, k as u64),
+            Question::Facets => (2, 0),
+        };
+        self.key.clear();
+        self.key.push(kind | k << 32);
+        self.add_to_key(query)
+    }
+
+    /// Adds another query to the key, and returns the hash of all.
+    pub(super) fn add_to_key(&mut self, query: &Query) -> Option<u64> {
+        write_key(query, false, &mut self.key).then(|| Key::new(&self.key).hash)
+    }
+
+    /// Adds a text to the key.
+    pub(super) fn add_text_to_key(&mut self, text: &str) -> Option<()> {
+        let words = text.len().div_ceil(8);
+        if self.key.len() + words >= self.key.capacity() {
+            return None;
+        }
+        self.key.push(text.len() as u64);
+        self.key.extend(text.as_bytes().chunks(8).map(|chunk| {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            u64::from_le_bytes(word)
+        }));
+        Some(())
+    }
+
+    /// Returns the key for an executor.
+    pub(super) fn key(&mut self, executor: usize) -> Key<'_> {
+        self.key_and_value(executor).0
+    }
+
+    /// Returns the key for an executor, and the room for its value.
+    pub(super) fn key_and_value(&mut self, executor: usize) -> (Key<'_>, &mut Vec<u64>) {
+        let Recall { key, value, .. } = self;
+        key[0] = key[0] & !EXECUTOR_MASK | (executor as u64) << EXECUTOR_SHIFT;
+        (Key::new(key), value)
+    }
+}

@@ -1,0 +1,293 @@
+//! Answers with the result cache are those without it, whatever happened between two questions: documents that came,
+//! were replaced or deleted, segments that were flushed, engraved, merged, rewritten or dropped.
+
+#[path = "support/mod.rs"]
+mod support;
+
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use spirit::cache::{Allocator, Cache, Policy};
+use spirit::facets::{Aggregate, Facet};
+use spirit::search::Limits;
+use spirit::{Analyzer, Builder, Document, FieldKind, Index, OnFull, Reader, Search};
+use support::directory::Directory;
+
+const POLICIES: [Policy; 5] =
+    [Policy::Lru, Policy::Dlirs, Policy::Random, Policy::S3Fifo, Policy::TinyLfu];
+
+const QUERIES: [&str; 12] = [
+    "+a +b",
+    "+b +a",
+    "a b",
+    "+a +(b c)",
+    "a -b",
+    "a*",
+    "\"a b\"",
+    "(a b c d)~2",
+    "*",
+    "+a +b +c",
+    "d e f",
+    "+e -(a b)",
+];
+
+/// A cache that keeps each answer at once.
+fn keeping_all(policy: Policy, entries: u32) -> Cache {
+    let allocator = if entries.is_multiple_of(2) { Allocator::Tlsf } else { Allocator::FirstFit };
+    let cache = Cache::new(256 << 10).entries(entries).policy(policy).allocator(allocator);
+    cache.cost_min(Duration::ZERO)
+}
+
+fn small() -> Builder {
+    fielded(Index::builder().dram_bytes(4 << 20).segment_bytes(64 << 10))
+}
+
+fn fielded(builder: Builder) -> Builder {
+    let builder = builder.analyzer(Analyzer::Simple).field("tag", FieldKind::Keyword);
+    builder.field("n", FieldKind::Integer).field("f", FieldKind::Float)
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// Adds some documents without keys.
+    Add(Vec<u16>),
+    /// Adds or replaces.
+    Put(u8, u16),
+    Delete(u8),
+    Flush,
+    Ask(usize, usize),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        2 => prop::collection::vec(any::<u16>(), 1..60).prop_map(Step::Add),
+        3 => (0u8..40, any::<u16>()).prop_map(|(key, words)| Step::Put(key, words)),
+        1 => (0u8..40).prop_map(Step::Delete),
+        2 => Just(Step::Flush),
+        6 => (0..QUERIES.len(), prop_oneof![Just(1usize), 2usize..30, Just(1000)])
+            .prop_map(|(query, k)| Step::Ask(query, k)),
+    ];
+    prop::collection::vec(step, 1..120)
+}
+
+/// Words of a document: a letter for each bit that is set.
+fn text(words: u16) -> String {
+    let letters = ["a", "b", "c", "d", "e", "f", "ab", "ac"];
+    let twice = (0..16).filter(|bit| words >> bit & 1 == 1).map(|bit| letters[bit % 8]);
+    twice.collect::<Vec<_>>().join(" ")
+}
+
+/// A document with values in three fields.
+fn document(text: &str, words: u16) -> Document<'_> {
+    let tag = ["red", "green", "blue", "a long tag of more than eight bytes"][words as usize % 4];
+    let document = Document::new().text(text).field("tag", tag).field("n", i64::from(words) % 50);
+    let document = document.field("f", f64::from(words) / 7.0);
+    if words.is_multiple_of(5) { document } else { document.field("n", -7) }
+}
+
+fn facets() -> Vec<Facet> {
+    let field = |name: &str| name.to_owned();
+    let tags = || Facet::Terms { field: field("tag"), top: 3 };
+    let distinct = |name| Facet::Cardinality { field: field(name) };
+    let stats = |name| Facet::Stats { field: field(name) };
+    let steps = || Facet::Histogram { field: field("n"), interval: 10.0 };
+    vec![
+        tags(),
+        Facet::Terms { field: field("n"), top: 5 },
+        steps(),
+        Facet::Ranges { field: field("f"), ranges: vec![(None, Some(10.0)), (Some(10.0), None)] },
+        Facet::Filters { queries: vec!["a".into(), "tag:red n:>3".into()] },
+        stats("n"),
+        stats("f"),
+        distinct("tag"),
+        distinct("f"),
+        tags()
+            .then(stats("f"))
+            .then(distinct("tag"))
+            .then(steps().with_missing().then(distinct("n"))),
+        steps().with_empty().then(tags().then(distinct("tag"))),
+        Facet::Percentiles { field: field("n"), at: vec![0.0, 50.0, 100.0] },
+    ]
+}
+
+/// All answers to a query.
+#[derive(Debug)]
+struct Answers {
+    count: u64,
+    keys: Vec<String>,
+    facets: Vec<Aggregate>,
+}
+
+impl PartialEq for Answers {
+    fn eq(&self, other: &Answers) -> bool {
+        // Percentiles come last. They depend on the order of documents, within their accuracy.
+        let near = |a: &Aggregate, b: &Aggregate| match (a, b) {
+            (Aggregate::Percentiles(a), Aggregate::Percentiles(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a.1 - b.1).abs() <= 2.0)
+            }
+            _ => a == b,
+        };
+        let all = self.facets.iter().zip(&other.facets).all(|(a, b)| near(a, b));
+        self.count == other.count && self.keys == other.keys && all
+    }
+}
+
+/// A reader with the cache, and one without.
+struct Readers {
+    cached: Reader,
+    plain: Reader,
+}
+
+impl Readers {
+    fn of(index: &Index) -> Readers {
+        let mut plain = index.reader().unwrap();
+        plain.limits(Limits { cache: false, ..Limits::default() });
+        Readers { cached: index.reader().unwrap(), plain }
+    }
+
+    /// Asks with the cache, and without before and after. The last two differ if the pipeline dropped something
+    /// meanwhile.
+    fn check(&mut self, query: &str, k: usize) {
+        let agrees = |readers: &mut Readers| {
+            let before = answers(&mut readers.plain, query, k);
+            let found = answers(&mut readers.cached, query, k);
+            let after = answers(&mut readers.plain, query, k);
+            assert!(before != after || found == after, "{query}, {k}: {found:?}, not {after:?}");
+            before == after
+        };
+        assert!((0..100).any(|_| agrees(self)), "the index never comes to rest");
+    }
+}
+
+fn answers(reader: &mut Reader, query: &str, k: usize) -> Answers {
+    let count = reader.count(query).unwrap();
+    let keys = reader.search(query, Search::newest(k)).unwrap().keys().unwrap();
+    Answers { count, keys, facets: reader.aggregate(query, &facets()).unwrap() }
+}
+
+fn run(index: &Index, steps: &[Step]) {
+    let mut readers = Readers::of(index);
+    for step in steps {
+        match step {
+            Step::Add(all) => all.iter().for_each(|words| {
+                index.add(document(&text(*words), *words)).unwrap();
+            }),
+            Step::Put(key, words) => {
+                index.put(&format!("k{key}"), document(&text(*words), *words)).unwrap();
+            }
+            Step::Delete(key) => {
+                index.delete(&format!("k{key}")).unwrap();
+            }
+            Step::Flush => index.flush().unwrap(),
+            Step::Ask(query, k) => readers.check(QUERIES[*query], *k),
+        }
+    }
+    for query in QUERIES {
+        readers.check(query, 10);
+        readers.check(query, 10);
+    }
+    let stats = index.stats().unwrap().cache.unwrap();
+    assert!(stats.filled > 0 && (stats.found > 0 || stats.entries_max < 8), "{stats:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn in_memory(steps in steps(), policy in 0usize..5, entries in 1u32..40, executors in 1usize..3) {
+        let cache = keeping_all(POLICIES[policy], entries);
+        let index = small().executors(executors).dram_bytes(8 << 20).cache(cache).open().unwrap();
+        run(&index, &steps);
+    }
+
+    #[test]
+    fn in_a_directory(steps in steps(), policy in 0usize..5, entries in 1u32..40, in_file: bool) {
+        let directory = Directory::new();
+        let cache = keeping_all(POLICIES[policy], entries);
+        let cache = if in_file { cache.in_second_tier() } else { cache };
+        let open = || small().directory(directory.path()).cache(cache.clone()).open().unwrap();
+        run(&open(), &steps);
+        run(&open(), &steps);
+    }
+}
+
+/// A small heap of which much is dropped or rewritten.
+fn stream(on_full: OnFull, keys: Option<u32>) {
+    for policy in POLICIES {
+        let cache = keeping_all(policy, 60);
+        let builder = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10);
+        let index = fielded(builder).on_full(on_full).cache(cache).open().unwrap();
+        let mut readers = Readers::of(&index);
+        for number in 0..30_000u32 {
+            let words = (number.wrapping_mul(2_654_435_761) >> 13) as u16;
+            let text = text(words);
+            let document = document(&text, words);
+            match keys {
+                Some(keys) => {
+                    index.put(&format!("k{}", number % keys), document).map(drop).unwrap()
+                }
+                None => index.add(document).map(drop).unwrap(),
+            }
+            if number % 301 == 0 {
+                let query = QUERIES[number as usize / 301 % QUERIES.len()];
+                readers.check(query, [3, 25, 800][number as usize % 3]);
+            }
+        }
+        let stats = index.stats().unwrap();
+        let cache = stats.cache.unwrap();
+        assert!(cache.found > 20, "{policy:?}: {cache:?}");
+        match keys {
+            Some(_) => {
+                assert!(stats.rewritten_segments > 3, "{} rewrites", stats.rewritten_segments)
+            }
+            None => assert!(stats.dropped_segments > 3, "{} drops", stats.dropped_segments),
+        }
+    }
+}
+
+#[test]
+fn while_the_oldest_segments_are_dropped() {
+    stream(OnFull::DropOldest, None);
+}
+
+#[test]
+fn while_segments_are_rewritten() {
+    stream(OnFull::Wait, Some(150));
+}
+
+/// Each key has one document at each moment, so a count of all is the number of keys, and no list has a key twice.
+#[test]
+fn threads_that_ask_beside_updates() {
+    const KEYS: usize = 200;
+    let cache = keeping_all(Policy::Lru, 16).caches(1);
+    let builder = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10);
+    let builder = builder.analyzer(Analyzer::Simple).on_full(OnFull::Wait);
+    let index = builder.cache(cache).open().unwrap();
+    let put = |number: usize| {
+        index.put(&format!("k{}", number % KEYS), &*format!("a b v{}", number % 3)).unwrap();
+    };
+    (0..KEYS).for_each(put);
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut reader = index.reader().unwrap();
+                while !ended.load(Relaxed) {
+                    assert_eq!(reader.count("+a +b").unwrap(), KEYS as u64);
+                    let hits = reader.search("+b +a", Search::newest(1000)).unwrap();
+                    let mut keys = hits.keys().unwrap();
+                    keys.sort_unstable();
+                    keys.dedup();
+                    assert_eq!(keys.len(), KEYS, "a key is missing, or another one is there twice");
+                }
+            });
+        }
+        (0..60_000).for_each(put);
+        ended.store(true, Relaxed);
+    });
+    let stats = index.stats().unwrap();
+    assert!(stats.rewritten_segments > 3);
+    assert!(stats.cache.unwrap().found > 100);
+}
