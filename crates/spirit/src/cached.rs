@@ -97,8 +97,9 @@ impl ResultCache {
     /// Returns the sizes and counts of all caches.
     pub(crate) fn stats(&self) -> CacheStats {
         let each = self.caches.iter().map(spirit_cache::Cache::stats);
-        let all = each.fold(CacheStats::default(), |a, b| a + b);
-        CacheStats { bytes: all.bytes + self.costs.bytes(), ..all }
+        let mut all = each.fold(CacheStats::default(), |a, b| a + b);
+        all.bytes += self.costs.bytes();
+        all
     }
 
     /// Returns the number of answers that were joined from an entry and newer segments.
