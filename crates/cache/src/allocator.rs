@@ -2,9 +2,9 @@
 //!
 //! A heap is a slice of words that is reserved once. A block is named by the index of its first
 //! word, never by an address. An allocator keeps its lists in the heap itself, in words that no
-//! block in use covers. It belongs to one owner at a time, so its loads are relaxed. Readers may copy
-//! a block that was just given back, and compare its [stamp](crate::stamp) afterwards. So all stores
-//! are release, as those of data are.
+//! block in use covers. It belongs to one owner at a time, so its loads are relaxed. Readers may
+//! copy a block that was just given back, and compare its [stamp](crate::stamp) afterwards. So all
+//! stores are release, as those of data are.
 //!
 //! | file | what it is |
 //! |---|---|

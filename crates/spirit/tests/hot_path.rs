@@ -23,6 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
+use spirit::cache::Cache;
 use spirit::lab::Algorithm;
 use spirit::lab::{DictionaryTier, EngravePolicy, Postings};
 use spirit::schema::TimeUnit;
@@ -166,7 +167,17 @@ fn filled(executors: usize) -> Index {
 
 /// The same; it stores texts or not.
 fn filled_as(executors: usize, store: bool) -> Index {
-    let index = with_fields(tiny(executors, 8 << 20)).store(store).open().unwrap();
+    fill(with_fields(tiny(executors, 8 << 20)).store(store))
+}
+
+/// The same with a result cache that keeps all it can, but has no room for all.
+fn cached() -> Index {
+    let cache = Cache::new(256 << 10).entries(40).cost_min(Duration::ZERO);
+    fill(with_fields(tiny(1, 8 << 20)).cache(cache))
+}
+
+fn fill(builder: Builder) -> Index {
+    let index = builder.open().unwrap();
     feed(&index, 0..10_000);
     // Some have a word more often than a posting can say.
     for _ in 0..20 {
@@ -284,6 +295,14 @@ fn queries_allocate_nothing(index: &Index) {
         assert!(answers > ANSWERS, "only {answers} answers");
         assert_eq!(counted, 0, "allocations in queries");
     });
+}
+
+#[test]
+fn queries_allocate_nothing_with_a_result_cache() {
+    let index = cached();
+    queries_allocate_nothing(&index);
+    let stats = index.stats().unwrap().cache.unwrap();
+    assert!(stats.found > 1000 && stats.filled > 1000 && stats.evicted > 1000, "{stats:?}");
 }
 
 #[test]
@@ -478,6 +497,7 @@ fn ask_under_the_filter(kind: &str, call: bool) -> ! {
     let directory = Directory::new();
     let index = match kind.parse() {
         Ok(executors) => filled(executors),
+        Err(_) if kind == "cached" => cached(),
         Err(_) => packed(&directory),
     };
     during_ingest(&index, || {
@@ -508,7 +528,7 @@ fn queries_make_no_system_call() {
     if let Ok(kind) = std::env::var(CHILD) {
         ask_under_the_filter(&kind, false);
     }
-    for kind in ["1", "3", "packed"] {
+    for kind in ["1", "3", "packed", "cached"] {
         let output = run_child("queries_make_no_system_call", kind);
         assert!(output.status.success(), "{kind}: {output:?}");
     }

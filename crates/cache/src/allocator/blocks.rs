@@ -174,6 +174,8 @@ impl<'h> Blocks<'h> {
     fn store(self, word: u32, value: u64) {
         #[cfg(test)]
         accesses::count();
+        // A reader may be copying this word: if it gets the new value, it sees the stamp that was
+        // closed before.
         self.0[word as usize].store(value, Release);
     }
 }

@@ -7,7 +7,7 @@
 //! Blocks lie below the break, which is an index of the heap, not the process's. If no block fits,
 //! the break moves by the missing words and a header, rounded up to [`GROWTH_WORDS`]. Near the
 //! heap's end the last step is shorter, so that all of the heap can be used. A free block that
-//! touches the break grows with it: then only the words that it lacks are missing, without a header.
+//! touches the break grows with it. Then only the words that it lacks are missing, and no header.
 //!
 //! Giving a block back takes constant time. Finding one takes a step for each free block.
 

@@ -267,6 +267,12 @@ fn largest_heap<A: Checked>() {
     [low, high].into_iter().for_each(|block| allocator.free(heap, block));
     assert_eq!(allocator.check(heap), Ok(()));
     assert_eq!((allocator.usage(heap).largest, heap[last as usize].load(Relaxed)), (largest, 7));
+    // The whole heap in one block, if the allocator can.
+    assert_eq!(allocator.allocate(heap, largest as u32), Some(low));
+    let left = u64::from(u32::MAX) - 2 - largest;
+    assert!(allocator.usage(heap).largest <= left);
+    assert_eq!(allocator.allocate(heap, left as u32 + 1), None);
+    assert_eq!(allocator.check(heap), Ok(()));
 }
 
 #[test]
@@ -275,8 +281,8 @@ fn a_heap_may_have_all_words_that_a_block_can_name() {
     largest_heap::<Tlsf>();
 }
 
-/// Makes a heap with `free` free blocks of four words, each between blocks in use, and no other free
-/// block. Returns it with blocks in use.
+/// Makes a heap with `free` free blocks of four words, each between blocks in use, and no other
+/// free block. Returns it with blocks in use.
 fn with_free_blocks<A: Checked>(free: u64) -> (Vec<AtomicU64>, A, Vec<Block>) {
     // First fit gives up to two words more than four where the break was.
     let words = (2 * free + 1) * 5 * 102 / 100 + 10;

@@ -25,7 +25,7 @@ impl Candidate<'_> {
         let (place, snapshot) = ((caller.view, caller.executor), caller.snapshot);
         let mut facets = Facets { caller: &mut caller, make };
         let parts = self.gather(place, snapshot, &mut facets, recall, |_| true)?;
-        for part in parts.all() {
+        for part in parts.all().filter(|part| !part.state.is_empty()) {
             all.join(&part.state)?;
         }
         Ok(())

@@ -125,13 +125,22 @@ impl<G: Gather> Renewal<'_, G> {
         } else {
             tail.map(|tail| tail.state)
         };
-        let mut state = self.gather.evaluate(&self.snapshot.since(self.next), from_row)?;
+        let mut state = match self.snapshot.visible() > from_row && self.has_fresh() {
+            true => self.gather.evaluate(&self.snapshot.since(self.next), from_row)?,
+            // Nothing came since.
+            false => G::State::default(),
+        };
         if let Some(before) = before {
             self.gather.join(&mut state, &before)?;
         }
         let (seen, segments) = (self.snapshot.visible(), self.behind());
         self.parts.tail = Some(Part { segments, seen, rows_end: seen, state });
         Ok(())
+    }
+
+    /// True if there are rows behind the registered segments.
+    fn has_fresh(&self) -> bool {
+        self.snapshot.fresh().next().is_some()
     }
 
     /// Returns the segments behind the parts, up to the newest.

@@ -52,7 +52,9 @@ impl Candidate<'_> {
             self.note(Outcome::Missed, recall);
             return caller.newest_in(caller.snapshot, k, hits);
         }
-        caller.newest_in(&caller.snapshot.since(window.end), k, hits)?;
+        if caller.snapshot.fresh().next().is_some() {
+            caller.newest_in(&caller.snapshot.since(window.end), k, hits)?;
+        }
         let first = hits.len();
         if let Some(known) = known {
             let newer = registered_from(caller.snapshot, known.segments.end);

@@ -1,9 +1,9 @@
 //! The memory of a desk for the result cache, and what became of its last question.
 
-use std::fmt;
-
 use spirit_cache::Key;
 use spirit_query::{CLAUSES_MAX, Query, write_key};
+
+use super::outcome::Outcome;
 
 /// Words of the longest key. A larger query is not kept: each look-up compares its key.
 const KEY_WORDS: usize = CLAUSES_MAX;
@@ -24,49 +24,6 @@ pub(crate) enum Question {
     Newest(usize),
     /// Facets of them.
     Facets,
-}
-
-/// What became of a question in the result cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Outcome {
-    /// There is no cache.
-    #[default]
-    Off,
-    /// It does not go to the cache, for this reason.
-    Bypassed(&'static str),
-    /// There was no entry for it.
-    Missed,
-    /// All registered segments were answered from an entry.
-    Hit,
-    /// An entry was joined with what newer segments have, or segments in which documents died.
-    Joined,
-}
-
-impl fmt::Display for Outcome {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Outcome::Off => f.write_str("no result cache"),
-            Outcome::Bypassed(why) => write!(f, "not asked: {why}"),
-            Outcome::Missed => f.write_str("missed: no entry, or too little left of it"),
-            Outcome::Hit => f.write_str("hit: the registered segments were answered from an entry"),
-            Outcome::Joined => f.write_str(
-                "joined: an entry, and the registered segments that are new or changed since",
-            ),
-        }
-    }
-}
-
-impl Outcome {
-    /// Returns the outcome of a question, by whether there was an entry, and whether some segments
-    /// were evaluated.
-    pub(super) fn of(is_found: bool, is_changed: bool) -> Outcome {
-        match (is_found, is_changed) {
-            (false, _) => Outcome::Missed,
-            (true, true) => Outcome::Joined,
-            (true, false) => Outcome::Hit,
-        }
-    }
 }
 
 /// The memory of a desk for the result cache.

@@ -8,7 +8,7 @@ use spirit_query::{
     snapshot_for,
 };
 
-use crate::cached::{Caller, Candidate, Question, Recall};
+use crate::cached::{Bypass, Caller, Candidate, Question, Recall};
 use crate::search::ask::{Ask, Lent};
 use crate::search::cursor::{self, Cursor, Last, RankedCursor};
 use crate::search::error::SearchError;
@@ -19,9 +19,6 @@ use crate::search::seat::End;
 use crate::search::sorting;
 use crate::search::workspace::Workspace;
 use crate::storage::view::View;
-
-/// The reason why the best matches, or those in the order of a field, are not kept.
-const OTHER_ORDER: &str = "only counts, facets and the newest matches are kept";
 
 /// Counts all matches.
 pub(crate) fn count(
@@ -105,17 +102,17 @@ pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<()
             let is_plain = search.after.is_none() && algorithm.is_none() && !windows;
             let candidate = match is_plain {
                 true => ask.candidate(Question::Newest(search.k), &mut memory.recall),
-                false => ask.bypass("a later page, or a forced evaluator", &mut memory.recall),
+                false => ask.bypass(Bypass::Page, &mut memory.recall),
             };
             seat.ask(ask.index, End::Hold, |view| newest(ask, view, search, memory, candidate))
         }
         Order::Relevance(parameters) => {
-            ask.bypass(OTHER_ORDER, &mut memory.recall);
+            ask.bypass(Bypass::Order, &mut memory.recall);
             let by = ranking(ask, search, *parameters)?;
             seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory))
         }
         Order::Fields { first, further } => {
-            ask.bypass(OTHER_ORDER, &mut memory.recall);
+            ask.bypass(Bypass::Order, &mut memory.recall);
             let further = further.as_ref().map_or(&[][..], |further| &further[..]);
             sorting::answer(ask, Lent { seat, memory }, search, first, further)
         }

@@ -3,7 +3,7 @@
 use spirit_query::{Facet, Query, Settings};
 use spirit_schema::Schema;
 
-use crate::cached::{Candidate, Outcome, Question, Recall, ResultCache};
+use crate::cached::{Bypass, Candidate, Outcome, Question, Recall, ResultCache};
 use crate::engine::readable::Readable;
 use crate::search::request::{Limits, Search};
 use crate::search::seat::Seat;
@@ -33,7 +33,8 @@ impl<'r> Ask<'r> {
     }
 
     /// Notes why the question does not go to the cache, if there is one.
-    pub(crate) fn bypass(&self, why: &'static str, recall: &mut Recall) -> Option<Candidate<'r>> {
+    #[inline(always)]
+    pub(crate) fn bypass(&self, why: Bypass, recall: &mut Recall) -> Option<Candidate<'r>> {
         if self.cache().is_some() {
             recall.outcome = Outcome::Bypassed(why);
         }
