@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use spirit::cache::Cache;
+use spirit::cache::{Cache, Policy};
 use spirit::lab::Algorithm;
 use spirit::lab::{DictionaryTier, EngravePolicy, Postings};
 use spirit::schema::TimeUnit;
@@ -172,7 +172,8 @@ fn filled_as(executors: usize, store: bool) -> Index {
 
 /// The same with a result cache that keeps all it can, but has no room for all.
 fn cached() -> Index {
-    let cache = Cache::new(256 << 10).entries(40).cost_min(Duration::ZERO);
+    let cache = Cache::new(256 << 10).entries(50).policy(Policy::Random);
+    let cache = cache.cost_min(Duration::ZERO);
     fill(with_fields(tiny(1, 8 << 20)).cache(cache))
 }
 

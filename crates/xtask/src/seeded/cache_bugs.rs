@@ -1,0 +1,131 @@
+//! The bugs in caches: which answers still count, what is kept, policies, allocators, and reading without a lock.
+//! What [`bugs`](super::bugs) says holds here too.
+
+use super::bug::{Bug, Tests};
+use super::bugs::tests;
+
+const IN_MEMORY: Tests = tests("-p spirit --test cached", "in_memory");
+const REWRITTEN: Tests = tests("-p spirit --test cached", "while_segments_are_rewritten");
+const DROPPED: Tests = tests("-p spirit --test cached", "while_the_oldest_segments_are_dropped");
+const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_lost_a_match");
+const KEYS: Tests = tests("-p spirit-query --lib", "packed_key");
+const STAMP: Tests = tests("-p spirit-cache --test stamp_loom", "all_of_an_entry_or_nothing");
+const CACHE: Tests = tests("-p spirit-cache --test cache", "what_is_found_was_filled_in_last");
+const TLSF: Tests = tests("-p spirit-cache --lib", "tlsf");
+const DLIRS: Tests = tests("-p spirit-cache --lib", "dlirs_agrees");
+const COSTS: Tests = tests("-p spirit-cache --lib", "worth");
+
+pub(super) const BUGS: &[Bug] = &[
+    Bug {
+        name: "cache-counts-the-dead",
+        what: "a part of a kept count stays though a document died in it",
+        file: "crates/spirit/src/cached/gather.rs",
+        old: "self.snapshot.has_unchanged(part.segments, seen)",
+        new: "self.snapshot.has_unchanged(part.segments, u64::MAX - seen % 2)",
+        found_by: IN_MEMORY,
+    },
+    Bug {
+        name: "cache-lists-the-dead",
+        what: "a kept list has documents that died since",
+        file: "crates/spirit/src/cached/newest.rs",
+        old: "if !(has_dead && is_dead()) {",
+        new: "if !(has_dead && is_dead() && local == u32::MAX) {",
+        found_by: IN_MEMORY,
+    },
+    Bug {
+        name: "cache-list-is-whole",
+        what: "a list that was cut is taken for all matches after one of them died",
+        file: "crates/spirit/src/cached/newest.rs",
+        old: "Listed { is_cut: known.is_cut }",
+        new: "Listed { is_cut: known.is_cut && hits.is_empty() }",
+        found_by: SHORTER,
+    },
+    Bug {
+        name: "cache-rewritten-as-dropped",
+        what: "matches in segments that were rewritten are taken for dropped ones",
+        file: "crates/spirit/src/cached/footing.rs",
+        old: "let from = if switches as u32 == self.switches { 0 } else { self.unwritten };",
+        new: "let from = if switches as u32 == self.switches { 0 } else { self.unwritten / 2 };",
+        found_by: REWRITTEN,
+    },
+    Bug {
+        name: "cache-tail-twice",
+        what: "the rows of a tail are evaluated again, and counted twice",
+        file: "crates/spirit/src/cached/gather.rs",
+        old: "let from_row = tail.as_ref().map_or(0, |tail| tail.rows_end);",
+        new: "let from_row = tail.as_ref().map_or(0, |tail| tail.rows_end / 2);",
+        found_by: IN_MEMORY,
+    },
+    Bug {
+        name: "cache-keeps-the-dropped",
+        what: "a part counts whole though its oldest segments were dropped",
+        file: "crates/spirit/src/cached/gather.rs",
+        old: "if oldest == self.next && self.is_unchanged(part) {",
+        new: "if oldest <= self.next && self.is_unchanged(part) {",
+        found_by: DROPPED,
+    },
+    Bug {
+        name: "cache-key-without-field",
+        what: "two fields have one key",
+        file: "crates/query/src/packed_key.rs",
+        old: "self.named(node, operator, term.field(), query.bytes_of(term));",
+        new: "self.named(node, operator, FieldId::TEXT, query.bytes_of(term));",
+        found_by: KEYS,
+    },
+    Bug {
+        name: "cache-key-of-any-order",
+        what: "a ranking's key does not have the order in which scores are added up",
+        file: "crates/query/src/packed_key.rs",
+        old: "if !self.scored && all <= SORTED_MAX {",
+        new: "if all <= SORTED_MAX {",
+        found_by: KEYS,
+    },
+    Bug {
+        name: "cache-stamp-stays-even",
+        what: "an entry's stamp is not changed before its block is given to another one",
+        file: "crates/cache/src/stamp.rs",
+        old: "stamp.store(stamp.load(Relaxed) | CHANGING, Relaxed);",
+        new: "stamp.store(stamp.load(Relaxed), Relaxed);",
+        found_by: STAMP,
+    },
+    Bug {
+        name: "cache-stamp-opened-relaxed",
+        what: "an entry is opened without release",
+        file: "crates/cache/src/stamp.rs",
+        old: "stamp.store((stamp.load(Relaxed) | CHANGING) + 1, Release);",
+        new: "stamp.store((stamp.load(Relaxed) | CHANGING) + 1, Relaxed);",
+        found_by: STAMP,
+    },
+    Bug {
+        name: "cache-chain-is-cut",
+        what: "an entry that leaves takes those behind it in its chain along",
+        file: "crates/cache/src/table.rs",
+        old: "link.store(block | u64::from(next) << 32, Release);",
+        new: "link.store(block, Release);",
+        found_by: CACHE,
+    },
+    Bug {
+        name: "tlsf-takes-a-smaller-block",
+        what: "a size is not rounded up to the next list, whose blocks all fit",
+        file: "crates/cache/src/allocator/tlsf.rs",
+        old: "let list_words = (1u32 << size.ilog2()) >> SECOND_BITS;",
+        new: "let list_words = (1u32 << size.ilog2()) >> (SECOND_BITS + 1);",
+        found_by: TLSF,
+    },
+    Bug {
+        name: "costs-are-forgotten",
+        what: "a question that was asked is taken for a new one",
+        file: "crates/cache/src/worth.rs",
+        old: "word.store(tag | ASKED, Relaxed);\n                Worth::New",
+        new: "word.store(tag, Relaxed);\n                Worth::New",
+        found_by: COSTS,
+    },
+    Bug {
+        name: "dlirs-without-demotion",
+        what: "the demoted entries do not change the share of others",
+        file: "crates/cache/src/policy/dlirs.rs",
+        old: "let by = rounded(self.counts.demoted, self.counts.ghosts);",
+        new: "let by = rounded(self.counts.demoted / 2, self.counts.ghosts);",
+        found_by: DLIRS,
+    },
+];
