@@ -58,7 +58,7 @@ impl Outcome {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Outcome::Off => f.write_str("there is none"),
+            Outcome::Off => f.write_str("no result cache"),
             Outcome::Bypassed(why) => write!(f, "not asked: {why}"),
             Outcome::Missed => f.write_str("missed: no entry, or too little left of it"),
             Outcome::Hit => f.write_str("hit: only rows that came since were evaluated"),
