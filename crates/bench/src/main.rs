@@ -10,6 +10,7 @@ mod args;
 mod bench;
 mod bm25;
 mod busy;
+mod cache_logs;
 mod cores;
 mod corpus;
 mod engine;

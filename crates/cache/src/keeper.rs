@@ -107,6 +107,12 @@ impl Keeper {
         let Some(entry) = policy.admit(key.hash, &mut |entry| blocks.evict(store, entry)) else {
             return Fill::Refused;
         };
+        self.place(store, entry, key, value)
+    }
+
+    /// Puts the key and value of an entry that the policy has into the table. Others may leave for
+    /// it. Without room, the entry leaves too.
+    fn place(&mut self, store: Store<'_>, entry: u32, key: Key<'_>, value: &[u64]) -> Fill {
         // Half of the heap at most: they fit.
         let (key_words, value_words) = (key.words.len() as u32, value.len() as u32);
         let Some(block) = self.make_room(store, entry, key_words + value_words) else {
@@ -119,8 +125,7 @@ impl Keeper {
         Fill::Kept
     }
 
-    /// Allocates a block for a new entry, for which others may leave. Without room, the entry leaves
-    /// too.
+    /// Allocates a block for an entry without one.
     fn make_room(&mut self, store: Store<'_>, new: u32, words: u32) -> Option<Block> {
         for _ in 0..EVICTIONS_MAX {
             if let Some(block) = self.blocks.allocator.allocate(store.heap, words) {
@@ -141,9 +146,8 @@ impl Keeper {
         let room = self.blocks.allocator.words(store.heap, old.block) as usize;
         let words = key.words.len() + value.len();
         if words > room || words < room / 2 {
-            self.policy.remove(entry);
             self.blocks.release(store, entry);
-            return self.add(store, key, value);
+            return self.place(store, entry, key, value);
         }
         let new = Place { value_words: value.len() as u32, ..old };
         store.table.close(store.region, entry);

@@ -8,6 +8,7 @@
 //! lately](spirit_cache::Costs), and its entry.
 
 mod aggregates;
+mod best;
 mod counts;
 mod footing;
 mod gather;
@@ -16,6 +17,7 @@ mod outcome;
 mod parts;
 mod recall;
 
+use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -154,7 +156,6 @@ impl ResultCache {
         // The debug form has all that they ask for.
         let hash = recall.write_key(Question::Facets, query);
         let hash = hash.and_then(|_| recall.add_text_to_key(&format!("{facets:?}")));
-        let hash = hash.and_then(|()| recall.add_to_key(&Query::default()));
         let hash =
             filters.iter().fold(hash, |hash, filter| hash.and_then(|_| recall.add_to_key(filter)));
         self.weigh(hash, recall)
@@ -224,7 +225,7 @@ impl Candidate<'_> {
 }
 
 /// Reserves one cache, in DRAM or in a file. The file has no name any more when this returns, so
-/// that nothing of it is left after a crash.
+/// that nothing of it is left after a crash. A crash before that leaves the name to the next start.
 fn reserve(
     settings: &Cache,
     directory: Option<&Path>,
@@ -233,15 +234,24 @@ fn reserve(
     let config = settings.each();
     let Some(directory) = directory else { return Ok(spirit_cache::Cache::new(&config, None)?) };
     let bytes = config.file_bytes()?;
-    let path = directory.join(format!("cache-{}-{number}", std::process::id()));
+    let path = directory.join(format!("cache-{number}"));
+    remove(&path)?;
     let file = HeapFile::create(&path, bytes)?;
     // A store to a page without a disk block would kill the process.
     let made = file.reserve(0, bytes).map_err(OpenError::from);
     let made = made.and_then(|()| Ok(spirit_cache::Cache::new(&config, Some(&file))?));
-    let removed = std::fs::remove_file(&path);
-    let made = made?;
-    removed.map_err(|reason| OpenError::File { path, action: "remove its name", reason })?;
-    Ok(made)
+    remove(&path)?;
+    made
+}
+
+/// Removes a name, unless another process has done so: its own file of that name stays.
+fn remove(path: &Path) -> Result<(), OpenError> {
+    match std::fs::remove_file(path) {
+        Err(reason) if reason.kind() != ErrorKind::NotFound => {
+            Err(OpenError::File { path: path.to_owned(), action: "remove it", reason })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Returns the registered segments of a snapshot from a position on.

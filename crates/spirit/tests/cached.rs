@@ -11,7 +11,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 use spirit::cache::{Allocator, Cache, Policy};
 use spirit::facets::{Aggregate, Facet};
-use spirit::search::Limits;
+use spirit::search::{Limits, Total};
 use spirit::{Analyzer, Builder, Document, FieldKind, Index, OnFull, Reader, Search};
 use support::directory::Directory;
 
@@ -117,6 +117,8 @@ fn facets() -> Vec<Facet> {
 struct Answers {
     count: u64,
     keys: Vec<String>,
+    /// Keys and scores of the best, and the number of matches.
+    best: (Vec<(String, u32)>, Option<Total>),
     facets: Vec<Aggregate>,
 }
 
@@ -130,7 +132,8 @@ impl PartialEq for Answers {
             _ => a == b,
         };
         let all = self.facets.iter().zip(&other.facets).all(|(a, b)| near(a, b));
-        self.count == other.count && self.keys == other.keys && all
+        let same = self.count == other.count && self.keys == other.keys;
+        same && self.best == other.best && all
     }
 }
 
@@ -164,7 +167,12 @@ impl Readers {
 fn answers(reader: &mut Reader, query: &str, k: usize) -> Answers {
     let count = reader.count(query).unwrap();
     let keys = reader.search(query, Search::newest(k)).unwrap().keys().unwrap();
-    Answers { count, keys, facets: reader.aggregate(query, &facets()).unwrap() }
+    let best = Search::best(k.min(30)).total(1_000_000);
+    let hits = reader.search(query, best).unwrap();
+    let scored = |hit: spirit::Hit<'_>| (hit.key().unwrap(), hit.score().unwrap().to_bits());
+    let best = (hits.iter().map(scored).collect(), hits.total());
+    drop(hits);
+    Answers { count, keys, best, facets: reader.aggregate(query, &facets()).unwrap() }
 }
 
 fn run(index: &Index, steps: &[Step]) {

@@ -303,7 +303,7 @@ fn queries_allocate_nothing_with_a_result_cache() {
     let index = cached();
     queries_allocate_nothing(&index);
     let stats = index.stats().unwrap().cache.unwrap();
-    assert!(stats.found > 1000 && stats.filled > 1000 && stats.evicted > 1000, "{stats:?}");
+    assert!(stats.found > 100 && stats.filled > 100 && stats.evicted > 100, "{stats:?}");
 }
 
 #[test]

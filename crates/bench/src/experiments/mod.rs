@@ -1,8 +1,11 @@
 //! The experiments, and the table that `spirit-bench list` prints.
 
 mod acks;
+mod allocators;
 mod blocks;
+mod cache_hits;
 mod cache_live;
+mod cache_threads;
 mod caps;
 mod count;
 mod equal;
@@ -76,6 +79,27 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the paper's Table 1 workloads; baseline §2 (ii*), peers sorted newest first and merged offline",
         bars: "P50 ≥ 3× (MM ≥ 5×) faster than tantivy",
         run: newest::run,
+    },
+    Experiment {
+        name: "cache-hits",
+        what: "hit rates of the result cache's policies, by entries",
+        reproduces: "the thesis' tables 5.1 and 5.2; beyond it ORs, single terms and Zipf logs",
+        bars: "LRU within 0.5 points of entries ÷ queries; DLIRS ≥ LRU − 0.3 at 17 and 34 %, ≥ LRU + 2 at 68 %; W-TinyLFU ≥ 70 % of the way from LRU to the best fixed content",
+        run: cache_hits::run,
+    },
+    Experiment {
+        name: "cache-threads",
+        what: "look-ups a second of one and two threads, one and two caches, without a lock and with one",
+        reproduces: "the thesis' figure 5.2, as far as two cores can",
+        bars: "two threads with one cache ≥ 1× of the thesis' lock",
+        run: cache_threads::run,
+    },
+    Experiment {
+        name: "allocators",
+        what: "an allocation and a free in a cache's heap, by first fit and TLSF; what is scattered",
+        reproduces: "the thesis' figures 5.3 and 5.4, of the allocators alone",
+        bars: "TLSF's P99 below first fit's in every heap",
+        run: allocators::run,
     },
     Experiment {
         name: "cache-live",

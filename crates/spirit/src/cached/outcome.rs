@@ -37,8 +37,10 @@ pub enum Bypass {
     Timed,
     /// It took less time than an entry is worth.
     Cheap,
-    /// Only counts, facets and the newest matches are kept.
+    /// Matches in the order of a field are not kept.
     Order,
+    /// Scores that fade change with the time.
+    Fades,
     /// It is a later page, or forces an evaluator.
     Page,
 }
@@ -79,7 +81,8 @@ impl fmt::Display for Bypass {
             Bypass::New => "it was not asked before",
             Bypass::Timed => "it was timed, and may be kept the next time",
             Bypass::Cheap => "it takes less time than an entry is worth",
-            Bypass::Order => "only counts, facets and the newest matches are kept",
+            Bypass::Order => "matches in the order of a field are not kept",
+            Bypass::Fades => "its scores change with the time",
             Bypass::Page => "it is a later page, or forces an evaluator",
         })
     }

@@ -7,8 +7,9 @@ use super::outcome::Outcome;
 
 /// Words of the longest key. A larger query is not kept: each look-up compares its key.
 const KEY_WORDS: usize = CLAUSES_MAX;
-/// Words of a value besides its matches, at most.
-const EXTRA_WORDS: usize = 64;
+/// Words of a match in a value, and of what comes before the matches, at most.
+const MATCH_WORDS: usize = 3;
+const EXTRA_WORDS: usize = 160;
 
 /// The bits of a key's first word that name the executor. The lower ones name the kind of question,
 /// the upper half the number of matches that are wanted.
@@ -24,6 +25,15 @@ pub(crate) enum Question {
     Newest(usize),
     /// Facets of them.
     Facets,
+    /// The best of them.
+    Best {
+        /// The number of them.
+        k: usize,
+        /// The bits of BM25's `k1` and `b`.
+        parameters: [u32; 2],
+        /// The matches are counted up to this many. Another number if they are not counted.
+        total: u64,
+    },
 }
 
 /// The memory of a desk for the result cache.
@@ -43,7 +53,7 @@ impl Recall {
         Recall {
             cache: cache.unwrap_or(0),
             key: Vec::with_capacity(room(KEY_WORDS)),
-            value: Vec::with_capacity(room(hits_max + EXTRA_WORDS)),
+            value: Vec::with_capacity(room(hits_max * MATCH_WORDS + EXTRA_WORDS)),
             outcome: Outcome::Off,
         }
     }
@@ -54,10 +64,15 @@ impl Recall {
             Question::Count => (0, 0),
             Question::Newest(k) => (1, k as u64),
             Question::Facets => (2, 0),
+            Question::Best { k, .. } => (3, k as u64),
         };
         self.key.clear();
         self.key.push(kind | k << 32);
-        self.add_to_key(query)
+        let Question::Best { parameters: [k1, b], total, .. } = question else {
+            return self.add_to_key(query);
+        };
+        self.key.extend([u64::from(k1) << 32 | u64::from(b), total]);
+        write_key(query, true, &mut self.key).then(|| Key::new(&self.key).hash)
     }
 
     /// Adds another query to the key, and returns the hash of all.
@@ -65,8 +80,8 @@ impl Recall {
         write_key(query, false, &mut self.key).then(|| Key::new(&self.key).hash)
     }
 
-    /// Adds a text to the key.
-    pub(super) fn add_text_to_key(&mut self, text: &str) -> Option<()> {
+    /// Adds a text to the key, and returns the hash of all.
+    pub(super) fn add_text_to_key(&mut self, text: &str) -> Option<u64> {
         let words = text.len().div_ceil(8);
         if self.key.len() + words >= self.key.capacity() {
             return None;
@@ -77,7 +92,7 @@ impl Recall {
             word[..chunk.len()].copy_from_slice(chunk);
             u64::from_le_bytes(word)
         }));
-        Some(())
+        Some(Key::new(&self.key).hash)
     }
 
     /// Returns the key for an executor.

@@ -107,9 +107,9 @@ pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<()
             seat.ask(ask.index, End::Hold, |view| newest(ask, view, search, memory, candidate))
         }
         Order::Relevance(parameters) => {
-            ask.bypass(Bypass::Order, &mut memory.recall);
             let by = ranking(ask, search, *parameters)?;
-            seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory))
+            let candidate = best_candidate(ask, search, by, &mut memory.recall);
+            seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory, candidate))
         }
         Order::Fields { first, further } => {
             ask.bypass(Bypass::Order, &mut memory.recall);
@@ -117,6 +117,27 @@ pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<()
             sorting::answer(ask, Lent { seat, memory }, search, first, further)
         }
     }
+}
+
+/// Returns a question for the best matches as one that may have an entry.
+#[inline]
+fn best_candidate<'r>(
+    ask: Ask<'r>,
+    search: &Search,
+    by: Ranking,
+    recall: &mut Recall,
+) -> Option<Candidate<'r>> {
+    if by.fading.is_some() {
+        return ask.bypass(Bypass::Fades, recall);
+    }
+    let Search { algorithm, windows, skips, k, .. } = *search;
+    if search.after.is_some() || algorithm.is_some() || windows || !skips || k == 0 {
+        return ask.bypass(Bypass::Page, recall);
+    }
+    let Parameters { k1, b } = by.parameters;
+    // Another number than any that is counted to.
+    let total = search.total.map_or(0, |up_to| up_to.saturating_add(1));
+    ask.candidate(Question::Best { k, parameters: [k1, b].map(f32::to_bits), total }, recall)
 }
 
 /// Returns an error if no score can be computed with these parameters.
@@ -225,15 +246,29 @@ fn best(
     search: &Search,
     by: Ranking,
     memory: &mut Workspace,
+    mut candidate: Option<Candidate<'_>>,
 ) -> Result<(), SearchError> {
     // The order matters: a document that comes after `now` may be in this page, and is in no later
     // page.
     let now = view.sequence();
-    let Workspace { scratch, hits, snapshots, counts, top, scored, .. } = memory;
+    let Workspace { scratch, hits, snapshots, counts, top, scored, recall, .. } = memory;
     let (query, settings) = (ask.query, ask.settings_of(search));
     let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
     snapshots.take(view, query);
     count_terms(query, after, snapshots.iter(view), counts);
+    let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);
+    let Ranking { parameters, fading, .. } = by;
+    let order = Found::Best(Ranked { parameters, fading, limit });
+    let is_kept = candidate.as_mut().is_some_and(|candidate| candidate.begin(recall));
+    let mut kept = candidate.filter(|_| is_kept);
+    if let Some(candidate) = &mut kept
+        && let Some(total) = candidate.find_best(view.number, snapshots.iter(view), recall, scored)
+    {
+        hits.clear();
+        hits.extend(scored.iter().map(|found| found.hit));
+        (memory.found, memory.total) = (order, total.filter(|_| search.total.is_some()));
+        return Ok(());
+    }
     top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
     scratch.weigh(query, counts, by);
     for (number, snapshot) in snapshots.iter(view).enumerate() {
@@ -248,9 +283,12 @@ fn best(
     top.drain_into(scored);
     hits.clear();
     hits.extend(scored.iter().map(|found| found.hit));
-    let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);
-    let Ranking { parameters, fading, .. } = by;
-    memory.found = Found::Best(Ranked { parameters, fading, limit });
-    memory.total = tally.map(Tally::total);
+    let total = tally.map(Tally::total);
+    match (&kept, &candidate) {
+        (Some(kept), _) => kept.keep_best(scored, total, recall),
+        (None, Some(timed)) => timed.end(),
+        (None, None) => {}
+    }
+    (memory.found, memory.total) = (order, total);
     Ok(())
 }

@@ -57,6 +57,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: IN_MEMORY,
     },
     Bug {
+        name: "cache-best-of-before",
+        what: "the best matches count though documents came since",
+        file: "crates/spirit/src/cached/best.rs",
+        old: "u64::from(oldest) << 32 | u64::from(switches), snapshot.visible()",
+        new: "u64::from(oldest) << 32 | u64::from(switches), snapshot.visible() / 64",
+        found_by: IN_MEMORY,
+    },
+    Bug {
         name: "cache-keeps-the-dropped",
         what: "a part counts whole though its oldest segments were dropped",
         file: "crates/spirit/src/cached/gather.rs",
