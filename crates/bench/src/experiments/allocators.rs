@@ -23,12 +23,12 @@ use crate::cores::On;
 use crate::report::{Bound, Table, bar, number};
 use crate::timing::{Latencies, Summary};
 
-/// Words of the heaps: 2, 16 and 128 MiB.
-const HEAPS: [usize; 3] = [1 << 18, 1 << 21, 1 << 24];
+/// Words of the heaps: 2, 8 and 32 MiB.
+const HEAPS: [usize; 3] = [1 << 18, 1 << 20, 1 << 22];
 /// Blocks that leave and come, for each block of the full heap.
 const TURNS: usize = 4;
-/// At most this many turns.
-const TURNS_MAX: usize = 400_000;
+/// At most this many turns: in a large heap, first fit takes long.
+const TURNS_MAX: usize = 20_000;
 
 /// What a run found.
 struct Found {
