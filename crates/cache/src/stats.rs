@@ -11,6 +11,13 @@ macro_rules! stats {
             $($(#[$doc])* pub $name: $kind,)*
         }
 
+        impl CacheStats {
+            /// Yields all figures with their names.
+            pub fn figures(&self) -> impl Iterator<Item = (&'static str, u64)> + use<> {
+                [$((stringify!($name), u64::from(self.$name)),)*].into_iter()
+            }
+        }
+
         impl Add for CacheStats {
             type Output = CacheStats;
 

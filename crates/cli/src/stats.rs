@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use spirit::Index;
 use spirit::cache::CacheStats;
 
@@ -82,65 +82,28 @@ pub(crate) struct Dictionary {
     segments: u64,
 }
 
-/// The result cache.
-#[derive(Serialize)]
+/// The result cache: its figures, and the answers that were joined.
 struct ResultCache {
-    bytes: u64,
-    table_bytes: u64,
-    policy_bytes: u64,
-    heap_bytes: u64,
-    /// Keys and values.
-    kept_bytes: u64,
-    block_bytes: u64,
-    free_bytes: u64,
-    largest_free_bytes: u64,
-    entries: u32,
-    entries_max: u32,
-    found: u64,
+    stats: CacheStats,
     joined: u64,
-    missed: u64,
-    filled: u64,
-    evicted: u64,
-    /// Not kept: another thread was filling something in.
-    busy: u64,
-    without_room: u64,
+}
+
+impl Serialize for ResultCache {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.stats.figures().chain([("joined", self.joined)]))
+    }
 }
 
 impl ResultCache {
-    fn of(stats: &CacheStats, joined: u64) -> ResultCache {
-        let CacheStats { bytes, table_bytes, policy_bytes, heap_bytes, kept_bytes, .. } = *stats;
-        let CacheStats { block_bytes, free_bytes, largest_free_bytes, entries, .. } = *stats;
-        let CacheStats { entries_max, found, missed, filled, evicted, .. } = *stats;
-        let CacheStats { busy, without_room, .. } = *stats;
-        ResultCache {
-            bytes,
-            table_bytes,
-            policy_bytes,
-            heap_bytes,
-            kept_bytes,
-            block_bytes,
-            free_bytes,
-            largest_free_bytes,
-            entries,
-            entries_max,
-            found,
-            joined,
-            missed,
-            filled,
-            evicted,
-            busy,
-            without_room,
-        }
-    }
-
     fn lines(&self, lines: &mut Vec<(String, String)>) {
+        let ResultCache { stats, joined } = self;
         let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
-        line("result cache", fill(self.bytes - self.free_bytes, self.bytes));
-        let (entries, max) = (grouped(self.entries.into()), grouped(self.entries_max.into()));
-        line("  entries", format!("{entries} of {max}, {} evicted", grouped(self.evicted)));
-        let (found, joined) = (grouped(self.found), grouped(self.joined));
-        line("  look-ups", format!("{found} found, {} missed", grouped(self.missed)));
-        line("  answers joined", joined);
+        line("result cache", fill(stats.bytes - stats.free_bytes, stats.bytes));
+        let (entries, max) = (grouped(stats.entries.into()), grouped(stats.entries_max.into()));
+        line("  entries", format!("{entries} of {max}, {} evicted", grouped(stats.evicted)));
+        let (found, missed) = (grouped(stats.found), grouped(stats.missed));
+        line("  look-ups", format!("{found} found, {missed} missed"));
+        line("  answers joined", grouped(*joined));
     }
 }
 
@@ -218,7 +181,9 @@ impl Stats {
                 .map(|field| Field { name: field.name.clone(), kind: field.kind.to_string() })
                 .collect(),
             strict: !schema.is_dynamic(),
-            cache: stats.cache.map(|cache| ResultCache::of(&cache, stats.joined_answers)),
+            cache: stats
+                .cache
+                .map(|cache| ResultCache { stats: cache, joined: stats.joined_answers }),
             kept: None,
         })
     }

@@ -189,6 +189,7 @@ impl Candidate<'_> {
             false => Outcome::Bypassed(Bypass::Timed),
         };
         self.since = (!is_worth).then(Instant::now);
+        recall.forget_waiting();
         is_worth
     }
 
@@ -199,15 +200,16 @@ impl Candidate<'_> {
         }
     }
 
-    /// Keeps the value that the recall holds.
-    fn fill(&self, executor: usize, recall: &mut Recall) {
-        let (cache, value) = (recall.cache, std::mem::take(&mut recall.value));
-        let fill = self.cache.caches[cache].fill(recall.key(executor), &value);
-        recall.value = value;
-        if matches!(fill, Fill::TooLarge | Fill::NoRoom) {
-            // It would be made again and again.
-            self.cache.costs.note(self.hash, false);
-        }
+    /// Keeps what waits for it. The caller knows by now that the answer is right: no damaged page was
+    /// read, and no memory that a writer in another process has reused.
+    pub(crate) fn keep(&self, recall: &mut Recall) {
+        let cache = &self.cache.caches[recall.cache];
+        recall.take_waiting(|key, value| {
+            if matches!(cache.fill(key, value), Fill::TooLarge | Fill::NoRoom) {
+                // It would be made again and again.
+                self.cache.costs.note(self.hash, false);
+            }
+        });
     }
 
     /// Notes what became of the question.

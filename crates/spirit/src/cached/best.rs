@@ -71,7 +71,7 @@ impl Candidate<'_> {
             let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
             out.extend([pair(executor, segment.0), pair(local, score.to_bits()), *sequence]);
         }
-        self.fill(0, recall);
+        recall.wait(0);
     }
 }
 

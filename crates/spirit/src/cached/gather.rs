@@ -69,7 +69,7 @@ impl Candidate<'_> {
         let is_newest = end <= parts.end() && rows <= snapshot.visible();
         if (is_changed || is_longer) && is_newest && is_kept(&parts) {
             parts.write(footing, &mut recall.value);
-            self.fill(executor, recall);
+            recall.wait(executor);
         }
         self.note(Outcome::of(is_found, is_changed), recall);
         Ok(parts)

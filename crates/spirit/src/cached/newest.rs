@@ -111,7 +111,7 @@ impl Candidate<'_> {
         out.push(caller.snapshot.window().word());
         let word = |hit: &Address| u64::from(hit.segment.0) << 32 | u64::from(hit.local);
         out.extend(found.iter().map(word));
-        self.fill(caller.executor, recall);
+        recall.wait(caller.executor);
     }
 }
 

@@ -41,19 +41,30 @@ pub(crate) struct Recall {
     /// The number of the desk's cache.
     pub(super) cache: usize,
     key: Vec<u64>,
+    /// The value that is being read or written.
     pub(super) value: Vec<u64>,
+    /// Values that are kept once the answer is known to be right, one behind the other, with their
+    /// executors and their ends.
+    waiting: Vec<u64>,
+    ends: Vec<(usize, usize)>,
+    /// True if the question allocates anyway.
+    may_grow: bool,
     pub(crate) outcome: Outcome,
 }
 
 impl Recall {
-    /// Reserves the memory for answers of at most `hits_max` matches, and the cache with this
-    /// number.
-    pub(crate) fn new(cache: Option<usize>, hits_max: usize) -> Recall {
+    /// Reserves the memory for answers of at most `hits_max` matches of some executors, and the cache
+    /// with this number.
+    pub(crate) fn new(cache: Option<usize>, executors: usize, hits_max: usize) -> Recall {
         let room = |words| if cache.is_some() { words } else { 0 };
+        let value_words = room(hits_max * MATCH_WORDS + EXTRA_WORDS);
         Recall {
             cache: cache.unwrap_or(0),
             key: Vec::with_capacity(room(KEY_WORDS)),
-            value: Vec::with_capacity(room(hits_max * MATCH_WORDS + EXTRA_WORDS)),
+            value: Vec::with_capacity(value_words),
+            waiting: Vec::with_capacity(value_words * executors),
+            ends: Vec::with_capacity(room(executors)),
+            may_grow: false,
             outcome: Outcome::Off,
         }
     }
@@ -66,6 +77,7 @@ impl Recall {
             Question::Facets => (2, 0),
             Question::Best { k, .. } => (3, k as u64),
         };
+        self.may_grow = question == Question::Facets;
         self.key.clear();
         self.key.push(kind | k << 32);
         let Question::Best { parameters: [k1, b], total, .. } = question else {
@@ -95,6 +107,37 @@ impl Recall {
         Some(Key::new(&self.key).hash)
     }
 
+    /// Lets the value wait until the answer is known to be right.
+    pub(super) fn wait(&mut self, executor: usize) {
+        let has_room = self.value.len() <= self.waiting.capacity() - self.waiting.len();
+        if has_room || self.may_grow {
+            self.waiting.extend(&self.value);
+            self.ends.push((executor, self.waiting.len()));
+        }
+    }
+
+    /// Forgets what waits: the question is asked again, or another one is.
+    pub(super) fn forget_waiting(&mut self) {
+        self.waiting.clear();
+        self.ends.clear();
+    }
+
+    /// Takes out all that waits.
+    pub(super) fn take_waiting(&mut self, mut take: impl FnMut(Key<'_>, &[u64])) {
+        let mut start = 0;
+        for number in 0..self.ends.len() {
+            let (executor, end) = self.ends[number];
+            self.name_executor(executor);
+            take(Key::new(&self.key), &self.waiting[start..end]);
+            start = end;
+        }
+        self.forget_waiting();
+    }
+
+    fn name_executor(&mut self, executor: usize) {
+        self.key[0] = self.key[0] & !EXECUTOR_MASK | (executor as u64) << EXECUTOR_SHIFT;
+    }
+
     /// Returns the key for an executor.
     pub(super) fn key(&mut self, executor: usize) -> Key<'_> {
         self.key_and_value(executor).0
@@ -102,8 +145,8 @@ impl Recall {
 
     /// Returns the key for an executor, and the room for its value.
     pub(super) fn key_and_value(&mut self, executor: usize) -> (Key<'_>, &mut Vec<u64>) {
+        self.name_executor(executor);
         let Recall { key, value, .. } = self;
-        key[0] = key[0] & !EXECUTOR_MASK | (executor as u64) << EXECUTOR_SHIFT;
         (Key::new(key), value)
     }
 }

@@ -8,7 +8,7 @@ use spirit_cache::{AllocatorKind, CacheConfig, PolicyKind};
 const COST_MIN: Duration = Duration::from_micros(4);
 
 /// A result cache: what queries found is kept for the next ones, which evaluate only what came
-/// since.
+/// since (the first paper's query cache, §4.11, with the thesis' policies and allocators).
 ///
 /// Answers are as if there was no cache, at each moment. All memory is reserved when the index is
 /// opened. A process that only reads has a cache of its own.
@@ -51,13 +51,14 @@ impl Cache {
     }
 
     /// Divides the bytes between several caches, which readers share evenly. Then threads get in
-    /// each other's way less, and find less. From 1 to 64, default 1.
+    /// each other's way less, and find less. From 1 to 64, default 1. Opening fails beyond that with
+    /// [`OpenError::Setting`](crate::OpenError::Setting), as with bytes or entries out of range.
     pub fn caches(mut self, caches: usize) -> Self {
         self.caches = caches;
         self
     }
 
-    /// Sets the largest number of entries of each cache. Default: one for each KiB.
+    /// Sets the largest number of entries of each cache, up to 2^24. Default: one for each KiB.
     pub fn entries(mut self, entries: u32) -> Self {
         self.entries = Some(entries);
         self
@@ -89,7 +90,8 @@ impl Cache {
     }
 
     /// Puts the cache beside the index, in a file without a name in its directory. The file is gone
-    /// when the index is closed, or when the process dies.
+    /// when the index is closed, or when the process dies. Opening fails without a directory, or
+    /// without room on its disk.
     pub fn in_second_tier(mut self) -> Self {
         self.is_in_second_tier = true;
         self

@@ -36,14 +36,16 @@ pub(crate) fn count(
         return seat
             .ask(ask.index, End::Leave, |view| count_anew(ask.query, view, settings, scratch));
     };
-    seat.ask(ask.index, End::Leave, |view| {
+    let count = seat.ask(ask.index, End::Leave, |view| {
         let count = match candidate.begin(recall) {
             true => count_kept(ask.query, view, settings, scratch, (candidate, recall)),
             false => count_anew(ask.query, view, settings, scratch),
         };
         candidate.end();
         count
-    })
+    })?;
+    candidate.keep(recall);
+    Ok(count)
 }
 
 /// Counts with what the result cache has.
@@ -104,12 +106,14 @@ pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<()
                 true => ask.candidate(Question::Newest(search.k), &mut memory.recall),
                 false => ask.bypass(Bypass::Page, &mut memory.recall),
             };
-            seat.ask(ask.index, End::Hold, |view| newest(ask, view, search, memory, candidate))
+            seat.ask(ask.index, End::Hold, |view| newest(ask, view, search, memory, candidate))?;
+            keep(candidate, memory)
         }
         Order::Relevance(parameters) => {
             let by = ranking(ask, search, *parameters)?;
             let candidate = best_candidate(ask, search, by, &mut memory.recall);
-            seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory, candidate))
+            seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory, candidate))?;
+            keep(candidate, memory)
         }
         Order::Fields { first, further } => {
             ask.bypass(Bypass::Order, &mut memory.recall);
@@ -117,6 +121,15 @@ pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<()
             sorting::answer(ask, Lent { seat, memory }, search, first, further)
         }
     }
+}
+
+/// Keeps an answer that is right.
+#[inline(always)]
+fn keep(candidate: Option<Candidate<'_>>, memory: &mut Workspace) -> Result<(), SearchError> {
+    if let Some(candidate) = candidate {
+        candidate.keep(&mut memory.recall);
+    }
+    Ok(())
 }
 
 /// Returns a question for the best matches as one that may have an entry.

@@ -21,7 +21,7 @@ pub(crate) fn aggregate(
     let Lent { seat, memory: Workspace { scratch, recall, .. } } = lent;
     let (query, settings) = (ask.query, ask.settings());
     let mut candidate = ask.facets_candidate(facets, filters, recall);
-    seat.ask(ask.index, End::Leave, |view| {
+    let found = seat.ask(ask.index, End::Leave, |view| {
         let schema = view.fields.current();
         let make =
             || Aggregation::new(facets, filters.to_vec(), &schema).map_err(SearchError::from);
@@ -41,5 +41,9 @@ pub(crate) fn aggregate(
             candidate.end();
         }
         Ok(all.finish()?)
-    })
+    })?;
+    if let Some(candidate) = &candidate {
+        candidate.keep(recall);
+    }
+    Ok(found)
 }

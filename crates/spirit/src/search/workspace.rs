@@ -40,7 +40,8 @@ impl Workspace {
         let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
         Workspace {
             scratch: Scratch::new(CLAUSES_MAX, rows_max),
-            hits: Vec::with_capacity(HITS_MAX * executors),
+            // The result cache has those of one executor twice for a moment: newer ones, and its own.
+            hits: Vec::with_capacity(HITS_MAX * (executors + usize::from(cache.is_some()))),
             found: Found::default(),
             total: None,
             merge: Vec::with_capacity(merged),
@@ -50,7 +51,7 @@ impl Workspace {
             scored: Vec::with_capacity(HITS_MAX),
             first: First::with_capacity(HITS_MAX),
             keyed: FirstKeyed::default(),
-            recall: Recall::new(cache.map(ResultCache::assign), HITS_MAX),
+            recall: Recall::new(cache.map(ResultCache::assign), executors, HITS_MAX),
         }
     }
 }

@@ -3,7 +3,9 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::time::Duration;
 
+use spirit::cache::Cache;
 use spirit::{Builder, Index, OpenError};
 
 use super::flips::Flip;
@@ -81,7 +83,10 @@ impl Image {
 
     /// Opens it so that pages are looked at when they are read, for reading only or not.
     pub(crate) fn open_verified(&self, read_only: bool) -> Result<Index, OpenError> {
-        (self.options)(&self.directory).verify(true).read_only(read_only).open()
+        // An answer that is refused must not be kept for the next question.
+        let cache = Cache::new(1 << 20).cost_min(Duration::ZERO);
+        let options = (self.options)(&self.directory).verify(true).read_only(read_only);
+        options.cache(cache).open()
     }
 
     /// Opens it with the engine. The file is another one afterwards.

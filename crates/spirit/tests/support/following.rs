@@ -4,13 +4,17 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use spirit::Index;
+use spirit::cache::Cache;
 
 /// How long a call that may hang, or something that takes milliseconds, is waited for.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Opens the index in `directory` for reading only.
 pub(crate) fn follow(directory: impl AsRef<Path>) -> Index {
-    Index::builder().directory(directory.as_ref()).read_only(true).open().unwrap()
+    // Answers of memory that a writer reused meanwhile must not be kept.
+    let cache = Cache::new(1 << 20).cost_min(Duration::ZERO);
+    let builder = Index::builder().directory(directory.as_ref()).read_only(true);
+    builder.cache(cache).open().unwrap()
 }
 
 /// Waits until something is so.

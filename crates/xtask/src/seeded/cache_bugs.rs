@@ -7,6 +7,7 @@ use super::bugs::tests;
 const IN_MEMORY: Tests = tests("-p spirit --test cached", "in_memory");
 const REWRITTEN: Tests = tests("-p spirit --test cached", "while_segments_are_rewritten");
 const DROPPED: Tests = tests("-p spirit --test cached", "while_the_oldest_segments_are_dropped");
+const REFUSED: Tests = tests("-p spirit --test verified", "a_zeroed_page");
 const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_lost_a_match");
 const KEYS: Tests = tests("-p spirit-query --lib", "packed_key");
 const STAMP: Tests = tests("-p spirit-cache --test stamp_loom", "all_of_an_entry_or_nothing");
@@ -55,6 +56,14 @@ pub(super) const BUGS: &[Bug] = &[
         old: "let from_row = tail.as_ref().map_or(0, |tail| tail.rows_end);",
         new: "let from_row = tail.as_ref().map_or(0, |tail| tail.rows_end / 2);",
         found_by: IN_MEMORY,
+    },
+    Bug {
+        name: "cache-keeps-the-refused",
+        what: "a count of which a damaged page was read is refused, but kept for the next question",
+        file: "crates/spirit/src/search/answer.rs",
+        old: "    })?;\n    candidate.keep(recall);\n    Ok(count)",
+        new: "    });\n    candidate.keep(recall);\n    count",
+        found_by: REFUSED,
     },
     Bug {
         name: "cache-best-of-before",
