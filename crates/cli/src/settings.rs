@@ -79,6 +79,27 @@ impl IndexArgs {
 }
 
 impl CacheArgs {
+    /// Fails if something is said of a cache without a size. Options that are typed are checked
+    /// before; those of a file are not.
+    fn check(&self) -> Result<(), Failure> {
+        let given = [
+            ("cache-policy", self.cache_policy.is_some()),
+            ("cache-allocator", self.cache_allocator.is_some()),
+            ("cache-tier", self.cache_tier.is_some()),
+            ("caches", self.caches.is_some()),
+            ("cache-entries", self.cache_entries.is_some()),
+            ("cache-min", self.cache_min.is_some()),
+            ("cache-cost", self.cache_cost.is_some()),
+        ];
+        match given.into_iter().find(|(_, is_given)| *is_given && self.cache.is_none()) {
+            Some((name, _)) => {
+                let why = "there is no cache without a size; set cache too, as in 64MiB";
+                Err(Failure::usage(format!("{name}: {why}")))
+            }
+            None => Ok(()),
+        }
+    }
+
     /// The cache that is asked for, if any.
     fn made(&self) -> Option<Cache> {
         let mut cache = Cache::new(self.cache?.0);
@@ -133,6 +154,7 @@ impl IngestArgs {
         }
         self.answering.check()?;
         self.reading.check()?;
+        self.index.cache.check()?;
         match (&self.directory, self.tier.mode) {
             (None, Some(Mode::Volatile)) => self.tier.check_volatile()?,
             (None, mode) => return Err(no_directory(mode)),

@@ -119,6 +119,10 @@ fn what_cannot_be_is_refused() {
     assert!(entries.contains("entries of each cache is 0: choose 1 to"), "{entries}");
     let tier = refused(&["--cache", "1M", "--cache-tier", "nvm"]);
     assert!(tier.contains("only an index in a directory has a second tier"), "{tier}");
+    let config = folder.file("c.toml", "cache-policy = \"lru\"\n");
+    let index = folder.path("index");
+    let alone = spirit(&["ingest", "-d", &index, "--config", &config, &file]).failed(2);
+    assert!(alone.contains("cache-policy: there is no cache without a size"), "{alone}");
     let policy = refused(&["--cache", "1M", "--cache-policy", "best"]);
     assert!(policy.contains("dlirs") && policy.contains("tinylfu"), "{policy}");
 }

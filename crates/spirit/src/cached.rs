@@ -37,6 +37,8 @@ use crate::config::options::Options;
 pub use outcome::{Bypass, Outcome};
 pub(crate) use recall::{Question, Recall};
 
+/// What fails on a full disk.
+const NO_ROOM: &str = "reserve the result cache there (ask for fewer bytes, or for DRAM)";
 /// Newest matches that are found without the cache, if the query is simple.
 const NEWEST_MIN: usize = 100;
 
@@ -240,7 +242,10 @@ fn reserve(
     remove(&path)?;
     let file = HeapFile::create(&path, bytes)?;
     // A store to a page without a disk block would kill the process.
-    let made = file.reserve(0, bytes).map_err(OpenError::from);
+    let made = file.reserve(0, bytes).map_err(|error| match OpenError::from(error) {
+        OpenError::File { path, reason, .. } => OpenError::File { path, action: NO_ROOM, reason },
+        error => error,
+    });
     let made = made.and_then(|()| Ok(spirit_cache::Cache::new(&config, Some(&file))?));
     remove(&path)?;
     made
