@@ -18,6 +18,7 @@ mod at_once;
 mod estimate;
 mod explain;
 mod frequency;
+mod kept;
 mod key;
 mod keyed;
 mod leapfrog;
@@ -47,6 +48,7 @@ use spirit_kernel::{Algorithm, Level};
 use spirit_mem::Zeroed;
 
 use crate::collect::{Collector, Limit};
+use crate::kept_clauses::ClauseStore;
 use crate::leaf::{Context, END, Leaf, Lists, SCRATCH_WORDS};
 use crate::limits::{Limits, Meter};
 use crate::plan::Plan;
@@ -56,6 +58,7 @@ use crate::slop::Occurrence;
 use ahead::Ahead;
 use all::{Meeting, Sought};
 pub(crate) use explain::Explained;
+use kept::KeptBits;
 pub use key::snapshot_for;
 pub(crate) use older::EntryCopies;
 use pattern::PatternBits;
@@ -71,14 +74,15 @@ const OCCURRENCES_MAX: usize = 1 << 16;
 /// Memory that a reader reserves for its queries.
 pub struct Scratch {
     clauses_max: usize,
-    /// Two leaves for each term of the largest query so far: one finds matches, the other scores
-    /// them. The room suffices for the largest query. Its pages are not touched before they are
+    /// Three leaves for each term of the largest query so far: one finds matches, another scores
+    /// them, and the third is as it was opened. The room suffices for the largest query. Its pages are not touched before they are
     /// needed.
     leaves: Vec<Leaf>,
     /// Scratch memory of the leaves, to which lists are copied. After it comes that of a phrase
     /// prefix's last word.
     words: Zeroed<AtomicU32>,
     patterns: PatternBits,
+    kept: KeptBits,
     /// The places of a phrase's terms in the current document.
     occurrences: Vec<Occurrence>,
     /// The phrase in the current segment.
@@ -111,9 +115,10 @@ impl Scratch {
     pub fn new(clauses_max: usize, rows_max: u32) -> Scratch {
         Scratch {
             clauses_max,
-            leaves: Vec::with_capacity(2 * clauses_max),
+            leaves: Vec::with_capacity(3 * clauses_max),
             words: Zeroed::new((2 * clauses_max + 1) * SCRATCH_WORDS),
             patterns: PatternBits::new(rows_max),
+            kept: KeptBits::new(rows_max),
             occurrences: Vec::with_capacity(OCCURRENCES_MAX),
             phrase: phrase::Phrase::with_capacity(),
             candidate_check: rank::CandidateCheck::with_room(),
@@ -138,8 +143,8 @@ impl Scratch {
 
     /// Makes room for the leaves and windows of `query`.
     pub(crate) fn prepare(&mut self, query: &Query) {
-        if self.leaves.len() < 2 * query.terms.len() {
-            self.leaves.resize(2 * query.terms.len(), Leaf::default());
+        if self.leaves.len() < 3 * query.terms.len() {
+            self.leaves.resize(3 * query.terms.len(), Leaf::default());
         }
         if self.windows.len() < query.nodes.len() {
             self.windows.resize(query.nodes.len(), [0; window::WORDS]);
@@ -173,6 +178,8 @@ pub struct Settings<'q> {
     pub from_row: u64,
     /// The limits of the query's cost.
     pub limits: Limits<'q>,
+    /// The store of clauses' bitmaps, made for this query.
+    pub clauses: Option<&'q dyn ClauseStore>,
 }
 
 impl Settings<'_> {

@@ -22,6 +22,7 @@ mod fingerprint;
 mod fuzzy;
 mod highlight;
 mod interval;
+mod kept_clauses;
 mod leaf;
 mod limits;
 mod one_object;
@@ -58,6 +59,7 @@ pub use facet::{
 pub use fade::Fading;
 pub use fingerprint::Fingerprint;
 pub use highlight::{Highlight, Highlighter, SNIPPETS_MAX, Snippet};
+pub use kept_clauses::{ClauseAt, ClauseBits, ClauseStore, KEPT_CLAUSES_MAX, KeptClauses};
 pub use limits::{DISTANCE_MAX, EXPANSIONS_MAX, FACET_BYTES_MAX, Limits, Stop};
 pub use packed_key::write_key;
 pub use parse::{Operator, ParseError, Parser};

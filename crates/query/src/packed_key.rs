@@ -20,6 +20,9 @@ use spirit_index::ground::FieldId;
 use crate::pattern::{Edge, PatternKind};
 use crate::query::{Kind, NONE, Node, NodeId, Occur, Query};
 
+/// The bits of a node's first word that say how it takes part.
+const OCCUR_SHIFT: u32 = 8;
+const OCCUR_MASK: u64 = 3 << OCCUR_SHIFT;
 /// Terms of a clause that are sorted, at most.
 const SORTED_MAX: usize = 32;
 
@@ -31,6 +34,19 @@ pub fn write_key(query: &Query, scored: bool, out: &mut Vec<u64>) -> bool {
         packer.node(query.root);
     }
     !packer.is_full
+}
+
+/// Writes the key of a clause behind the words in `out`, whose capacity does not change. The part
+/// that it plays for its parent does not matter. Returns false if there was no room.
+pub(crate) fn write_clause_key(query: &Query, clause: NodeId, out: &mut Vec<u64>) -> bool {
+    let start = out.len();
+    let mut packer = Packer { query, scored: false, out, is_full: false };
+    packer.node(clause);
+    let is_written = !packer.is_full;
+    if let Some(first) = out.get_mut(start) {
+        *first &= !OCCUR_MASK;
+    }
+    is_written
 }
 
 struct Packer<'p> {
@@ -79,7 +95,7 @@ impl Packer<'_> {
 
     fn head(&mut self, node: &Node, operator: u8, field: u64, count: usize) {
         let occur = node.occur as u64;
-        self.push(u64::from(operator) | occur << 8 | field << 16 | (count as u64) << 32);
+        self.push(u64::from(operator) | occur << OCCUR_SHIFT | field << 16 | (count as u64) << 32);
         if self.scored {
             let boost = u64::from(node.boost.to_bits());
             self.push(boost << 1 | u64::from(node.constant));

@@ -50,6 +50,10 @@ pub(crate) const TERMS_PASSED_MAX: usize = 8;
 /// Patterns: terms of a fresh segment whose prefixes are tested in one step of the meter.
 pub(crate) const PREFIXES_A_STEP: usize = 64;
 
+/// Kept clauses: a bitmap is made unless another required clause has fewer documents than this share
+/// of the clause's.
+pub(crate) const ASKED_SHARE: u32 = 8;
+
 /// Block maxima: the highest frequency in a block for which no exact least frequency is computed.
 pub(crate) const EXACT_FREQUENCY_MAX: u32 = 6;
 /// Dense lists: words of bits up to which counting bits is faster than a search for a posting.

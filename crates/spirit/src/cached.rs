@@ -9,6 +9,8 @@
 
 mod aggregates;
 mod best;
+mod clause_memory;
+mod clauses;
 mod counts;
 mod footing;
 mod gather;
@@ -23,7 +25,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use spirit_cache::{CacheStats, Costs, Fill, Worth};
+use spirit_cache::{CacheStats, Costs, Fill, Key, Worth};
 use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::HeapFile;
@@ -176,6 +178,14 @@ impl ResultCache {
         weighed.inspect_err(|outcome| recall.outcome = *outcome).ok()
     }
 
+    /// Keeps a value of the question with this hash, in one of the caches.
+    fn fill(&self, cache: &spirit_cache::Cache, key: Key<'_>, value: &[u64], hash: u64) {
+        if matches!(cache.fill(key, value), Fill::TooLarge | Fill::NoRoom) {
+            // It would be made again and again.
+            self.costs.note(hash, false);
+        }
+    }
+
     fn worth(&self, hash: u64) -> Worth {
         if self.settings.cost_min.is_zero() { Worth::Worth } else { self.costs.ask(hash) }
     }
@@ -206,12 +216,7 @@ impl Candidate<'_> {
     /// read, and no memory that a writer in another process has reused.
     pub(crate) fn keep(&self, recall: &mut Recall) {
         let cache = &self.cache.caches[recall.cache];
-        recall.take_waiting(|key, value| {
-            if matches!(cache.fill(key, value), Fill::TooLarge | Fill::NoRoom) {
-                // It would be made again and again.
-                self.cache.costs.note(self.hash, false);
-            }
-        });
+        recall.take_waiting(|key, value| self.cache.fill(cache, key, value, self.hash));
     }
 
     /// Notes what became of the question.

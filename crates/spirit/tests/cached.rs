@@ -9,9 +9,9 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use spirit::cache::{Allocator, Cache, Policy};
+use spirit::cache::{Allocator, Cache, Outcome, Policy};
 use spirit::facets::{Aggregate, Facet};
-use spirit::search::{Limits, Total};
+use spirit::search::{Direction, Limits, Total};
 use spirit::{Analyzer, Builder, Document, FieldKind, Index, OnFull, Reader, Search};
 use support::directory::Directory;
 
@@ -119,6 +119,9 @@ struct Answers {
     keys: Vec<String>,
     /// Keys and scores of the best, and the number of matches.
     best: (Vec<(String, u32)>, Option<Total>),
+    /// The first by a number, and by a keyword and a number.
+    first: [Vec<String>; 2],
+    up_to: Total,
     facets: Vec<Aggregate>,
 }
 
@@ -133,6 +136,7 @@ impl PartialEq for Answers {
         };
         let all = self.facets.iter().zip(&other.facets).all(|(a, b)| near(a, b));
         let same = self.count == other.count && self.keys == other.keys;
+        let same = same && (&self.first, self.up_to) == (&other.first, other.up_to);
         same && self.best == other.best && all
     }
 }
@@ -172,11 +176,18 @@ fn answers(reader: &mut Reader, query: &str, k: usize) -> Answers {
     let scored = |hit: spirit::Hit<'_>| (hit.key().unwrap(), hit.score().unwrap().to_bits());
     let best = (hits.iter().map(scored).collect(), hits.total());
     drop(hits);
-    Answers { count, keys, best, facets: reader.aggregate(query, &facets()).unwrap() }
+    let by_number = Search::by_field(k, "n", Direction::Descending);
+    let by_two =
+        Search::by_field(k, "tag", Direction::Ascending).then_by("f", Direction::Ascending);
+    let first = [by_number, by_two];
+    let first = first.map(|order| reader.search(query, order).unwrap().keys().unwrap());
+    let up_to = reader.count_up_to(query, 1 << 40).unwrap();
+    let facets = reader.aggregate(query, &facets()).unwrap();
+    Answers { count, keys, best, first, up_to, facets }
 }
 
-fn run(index: &Index, steps: &[Step]) {
-    let mut readers = Readers::of(index);
+/// Takes all steps but questions.
+fn make(index: &Index, steps: &[Step]) {
     for step in steps {
         match step {
             Step::Add(all) => all.iter().for_each(|words| {
@@ -189,7 +200,17 @@ fn run(index: &Index, steps: &[Step]) {
                 index.delete(&format!("k{key}")).unwrap();
             }
             Step::Flush => index.flush().unwrap(),
+            Step::Ask(..) => {}
+        }
+    }
+}
+
+fn run(index: &Index, steps: &[Step]) {
+    let mut readers = Readers::of(index);
+    for step in steps {
+        match step {
             Step::Ask(query, k) => readers.check(QUERIES[*query], *k),
+            other => make(index, std::slice::from_ref(other)),
         }
     }
     for query in QUERIES {
@@ -219,6 +240,94 @@ proptest! {
         run(&open(), &steps);
         run(&open(), &steps);
     }
+}
+
+/// Parts of questions.
+const CLAUSES: [&str; 13] = [
+    "(\"a b\" (+b +c) e*)",
+    "a*",
+    "\"a b\"",
+    "\"a b\"~3",
+    "(a b c)",
+    "n:[3 TO 20]",
+    "(+a +(b c))",
+    "(a -b)",
+    "((a b c d)~2)",
+    "\"a * b\"",
+    "\"a a\"*",
+    "tag:[a TO h]",
+    "f:IN [1 2 3]",
+];
+
+/// A question with two clauses that come again, and one that does not.
+fn moving(form: usize, [one, other]: [usize; 2], number: u64) -> String {
+    let [one, other] = [one, other].map(|clause| CLAUSES[clause % CLAUSES.len()]);
+    let new = format!("f:<{number}.5");
+    match form {
+        0 => format!("+{one} +{new}"),
+        1 => format!("+{one} -{other} +{new}"),
+        2 => format!("+{new} +{other} {one}"),
+        3 => format!("+a +{new} +{one} +{other}"),
+        4 => format!("{one} {other} {new}"),
+        5 => format!("({one} {other} {new})~2"),
+        _ => format!("+a -{one} -{other} -{new}"),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Questions that differ each time have no entries, but their clauses have.
+    #[test]
+    fn clauses(
+        steps in steps(),
+        asked in prop::collection::vec((0usize..7, any::<[u8; 2]>()), 20..40),
+        policy in 0usize..5,
+        entries in 30u32..400,
+        executors in 1usize..3,
+    ) {
+        // A question is timed first: it is worth an entry when it comes for the third time.
+        let cache = keeping_all(POLICIES[policy], entries).cost_min(Duration::from_nanos(1));
+        let builder = small().executors(executors).dram_bytes(8 << 20);
+        let index = builder.cache(cache).open().unwrap();
+        let mut readers = Readers::of(&index);
+        for (number, (form, clauses)) in (0..).zip(&asked) {
+            let from = steps.len() * number / asked.len();
+            let to = steps.len() * (number + 1) / asked.len();
+            let steps: Vec<Step> =
+                steps[from..to].iter().filter(|step| !matches!(step, Step::Ask(..))).cloned().collect();
+            make(&index, &steps);
+            // A clause comes again with others.
+            let [one, other] = clauses.map(|clause| usize::from(clause) % 3 + number / 8);
+            readers.check(&moving(*form, [one, other], number as u64), 10);
+        }
+    }
+}
+
+#[test]
+fn the_clauses_of_questions_that_move_are_found() {
+    let cache = keeping_all(Policy::Lru, 100).cost_min(Duration::from_nanos(1));
+    let index = small().cache(cache).open().unwrap();
+    for number in 0..900u16 {
+        index.add(document(&text(number | 1), number)).unwrap();
+        if number % 300 == 299 {
+            index.flush().unwrap();
+        }
+    }
+    let mut readers = Readers::of(&index);
+    let mut ask = |number: u32| {
+        // The first ones begin at a later document than the others.
+        let first = if number < 2 { "+e" } else { "" };
+        let query = format!("{first} +\"a b\" +(b c) +f:>{}.5", 60 - 20 * number);
+        readers.check(&query, 10);
+        let query = format!("{query} -f:>1{number}.5");
+        readers.cached.count(&*query).unwrap();
+        let found = index.stats().unwrap().cache.unwrap().found;
+        (readers.cached.cache_outcome(), found)
+    };
+    let outcomes: Vec<_> = (0..4).map(&mut ask).collect();
+    assert_eq!(outcomes[3].0, Outcome::Clauses, "{outcomes:?}");
+    assert!(outcomes[3].1 >= outcomes[2].1 + 6, "two clauses in three segments: {outcomes:?}");
 }
 
 #[test]

@@ -15,7 +15,10 @@ impl<C: Limit> Evaluation<'_, C> {
     }
 
     /// Returns a rough upper bound on the number of documents of the segment that a node matches.
-    fn estimate(&self, place: &Place<'_>, node: NodeId) -> u32 {
+    pub(super) fn estimate(&self, place: &Place<'_>, node: NodeId) -> u32 {
+        if let Some(count) = self.scratch.kept.count(node) {
+            return count;
+        }
         let query = self.query;
         let all = END - place.base;
         match query.nodes[node as usize].kind {

@@ -13,6 +13,7 @@ use super::leapfrog::leapfrogs;
 use super::window::{Bits, Counts, WORDS, Window, is_empty, ones};
 use super::{Evaluation, Place};
 use crate::collect::{Collector, Limit};
+use crate::kept_clauses::ClauseStore;
 use crate::leaf::END;
 use crate::plan::Groups;
 use crate::query::{Kind, NodeId, Occur};
@@ -94,7 +95,9 @@ impl<C: Collector> Evaluation<'_, C> {
             let Some(rank) = self.leapfrog(place, terms, groups) else { return };
             first = rank;
         }
-        self.each_window_from(place, first, |this, window, bits| {
+        // A leapfrog has moved the lists.
+        let store = self.settings.clauses.filter(|_| matches!(shape, Shape::Other));
+        self.each_window_from(place, first, store, |this, window, bits| {
             this.offer_window(place, window, bits);
         });
     }
@@ -150,19 +153,29 @@ impl<'a, C: Limit> Evaluation<'a, C> {
         place: &Place<'_>,
         take: impl Fn(&mut Self, Window, &mut [u64]),
     ) {
-        self.each_window_from(place, place.first, take);
+        self.each_window_from(place, place.first, self.settings.clauses, take);
     }
 
-    /// Like [`each_window`](Self::each_window), from the rank `first` on.
+    /// Like [`each_window`](Self::each_window), from the rank `first` on, with the bitmaps of a
+    /// store. Lists are as they were opened.
     fn each_window_from(
         &mut self,
         place: &Place<'_>,
         first: u32,
+        store: Option<&dyn ClauseStore>,
         take: impl Fn(&mut Self, Window, &mut [u64]),
     ) {
         self.scratch.patterns.forget();
+        self.scratch.kept.forget();
+        let store = store.filter(|_| !place.is_fresh());
+        if store.is_some() {
+            self.remember_lists();
+        }
         let root = self.query.root;
         let mut rank = self.earliest(place, root, first);
+        if let Some(store) = store.filter(|_| rank < place.end) {
+            self.recall_clauses(place, store);
+        }
         let mut window = Window::first(place.base, rank);
         // Invariant: all matches before `rank` were taken. Terminates: windows do not overlap, so
         // `rank` grows.
@@ -207,6 +220,9 @@ impl<C: Limit> Evaluation<'_, C> {
     ///
     /// The parser bounds the depth. Targets ascend.
     pub(super) fn earliest(&mut self, place: &Place<'_>, node: NodeId, target: u32) -> u32 {
+        if let Some(next) = self.scratch.kept.next(place, node, target) {
+            return next;
+        }
         match self.query.nodes[node as usize].kind {
             Kind::Nothing | Kind::Blank => END,
             Kind::Everything => target.min(END),
@@ -267,6 +283,9 @@ impl<C: Limit> Evaluation<'_, C> {
         window: Window,
         bits: &mut [u64],
     ) {
+        if let Some(own) = self.scratch.kept.window(place, node, window) {
+            return kernel::or_window(self.settings.level, bits, own);
+        }
         match self.query.nodes[node as usize].kind {
             Kind::Nothing | Kind::Blank => {}
             Kind::Everything => window.fill(bits),
@@ -312,6 +331,9 @@ impl<C: Limit> Evaluation<'_, C> {
         window: Window,
         bits: &mut [u64],
     ) {
+        if let Some(own) = self.scratch.kept.window(place, node, window) {
+            return kernel::and_window(self.settings.level, bits, own);
+        }
         match self.query.nodes[node as usize].kind {
             Kind::Everything => {}
             Kind::Term(term) if self.is_few(bits) => {
@@ -332,6 +354,9 @@ impl<C: Limit> Evaluation<'_, C> {
 
     /// Clears the bits of documents that a node matches.
     fn clear(&mut self, place: &Place<'_>, node: NodeId, window: Window, bits: &mut [u64]) {
+        if let Some(own) = self.scratch.kept.window(place, node, window) {
+            return kernel::and_not_window(self.settings.level, bits, own);
+        }
         match self.query.nodes[node as usize].kind {
             Kind::Term(term) if self.is_few(bits) => {
                 self.look_at(place, term as usize, window, bits, false);

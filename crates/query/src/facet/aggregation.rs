@@ -98,10 +98,12 @@ impl Aggregation {
         self.bytes_max = settings.limits.facet_bytes;
         let filters = std::mem::take(&mut self.filters);
         let mut done = Ok(());
+        // The store is for the query alone.
+        let of_filters = Settings { clauses: None, ..settings };
         for (number, filter) in filters.iter().enumerate() {
             self.marks[number].clear();
             self.marking = Some(number);
-            done = done.and_then(|()| self.pass(snapshot, filter, settings, scratch));
+            done = done.and_then(|()| self.pass(snapshot, filter, of_filters, scratch));
         }
         self.marking = None;
         self.filters = filters;

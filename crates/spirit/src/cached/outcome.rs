@@ -17,6 +17,8 @@ pub enum Outcome {
     Hit,
     /// Like a hit, but segments that are new, or in which documents died, were evaluated too.
     Joined,
+    /// It has no entry of its own. Clauses had, for some segments.
+    Clauses,
 }
 
 /// The reason why a question did not go to the result cache.
@@ -41,6 +43,8 @@ pub enum Bypass {
     Order,
     /// Scores that fade change with the time.
     Fades,
+    /// It counts up to a limit alone.
+    Total,
     /// It is a later page, or forces an evaluator.
     Page,
 }
@@ -64,6 +68,9 @@ impl fmt::Display for Outcome {
             Outcome::Bypassed(why) => write!(f, "not asked: {why}"),
             Outcome::Missed => f.write_str("missed: no entry, or too little left of it"),
             Outcome::Hit => f.write_str("hit: only rows that came since were evaluated"),
+            Outcome::Clauses => {
+                f.write_str("clauses: it was evaluated, with the matches that are known of clauses")
+            }
             Outcome::Joined => f.write_str(
                 "joined: segments that are new or changed were evaluated, and rows that came since",
             ),
@@ -83,6 +90,7 @@ impl fmt::Display for Bypass {
             Bypass::Cheap => "it takes less time than an entry is worth",
             Bypass::Order => "matches in the order of a field are not kept",
             Bypass::Fades => "its scores change with the time",
+            Bypass::Total => "it counts matches up to a limit",
             Bypass::Page => "it is a later page, or forces an evaluator",
         })
     }

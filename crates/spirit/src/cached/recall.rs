@@ -3,6 +3,7 @@
 use spirit_cache::Key;
 use spirit_query::{CLAUSES_MAX, Query, write_key};
 
+use super::clause_memory::ClauseMemory;
 use super::outcome::Outcome;
 
 /// Words of the longest key. A larger query is not kept: each look-up compares its key.
@@ -49,13 +50,20 @@ pub(crate) struct Recall {
     ends: Vec<(usize, usize)>,
     /// True if the question allocates anyway.
     may_grow: bool,
+    /// Memory for clauses, if there is a cache.
+    pub(super) clauses: Option<ClauseMemory>,
     pub(crate) outcome: Outcome,
 }
 
 impl Recall {
-    /// Reserves the memory for answers of at most `hits_max` matches of some executors, and the cache
-    /// with this number.
-    pub(crate) fn new(cache: Option<usize>, executors: usize, hits_max: usize) -> Recall {
+    /// Reserves the memory for answers of at most `hits_max` matches of some executors, and for
+    /// clauses in segments of at most `rows_max` rows. The desk has the cache with this number.
+    pub(crate) fn new(
+        cache: Option<usize>,
+        executors: usize,
+        hits_max: usize,
+        rows_max: u32,
+    ) -> Recall {
         let room = |words| if cache.is_some() { words } else { 0 };
         let value_words = room(hits_max * MATCH_WORDS + EXTRA_WORDS);
         Recall {
@@ -65,6 +73,7 @@ impl Recall {
             waiting: Vec::with_capacity(value_words * executors),
             ends: Vec::with_capacity(room(executors)),
             may_grow: false,
+            clauses: cache.map(|_| ClauseMemory::new(rows_max)),
             outcome: Outcome::Off,
         }
     }

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{
-    Algorithm, Counts, Parameters, Query, Ranking, Scored, Scratch, Settings, Tally, Total,
+    Algorithm, Counts, Parameters, Query, Ranking, Scored, Scratch, Settings, Stop, Tally, Total,
     snapshot_for,
 };
 
@@ -33,13 +33,18 @@ pub(crate) fn count(
         Some(_) => None,
     };
     let Some(mut candidate) = candidate else {
-        return seat
-            .ask(ask.index, End::Leave, |view| count_anew(ask.query, view, settings, scratch));
+        return seat.ask(ask.index, End::Leave, |view| {
+            ask.with_clauses(view, settings, recall, |settings| {
+                count_anew(ask.query, view, settings, scratch)
+            })
+        });
     };
     let count = seat.ask(ask.index, End::Leave, |view| {
         let count = match candidate.begin(recall) {
             true => count_kept(ask.query, view, settings, scratch, (candidate, recall)),
-            false => count_anew(ask.query, view, settings, scratch),
+            false => ask.with_clauses(view, settings, recall, |settings| {
+                count_anew(ask.query, view, settings, scratch)
+            }),
         };
         candidate.end();
         count
@@ -81,15 +86,18 @@ fn count_anew(
 
 /// Counts matches, exactly up to `up_to`.
 pub(crate) fn total(ask: Ask<'_>, lent: Lent<'_>, up_to: u64) -> Result<Total, SearchError> {
-    let Lent { seat, memory: Workspace { scratch, .. } } = lent;
+    let Lent { seat, memory: Workspace { scratch, recall, .. } } = lent;
+    ask.bypass(Bypass::Total, recall);
     let settings = ask.settings();
     seat.ask(ask.index, End::Leave, |view| {
-        let (mut tally, over_ms) = (Tally::up_to(up_to), view.over_ms());
-        for part in &view.parts {
-            let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-            tally.add(&snapshot, ask.query, settings, scratch)?;
-        }
-        Ok(tally.total())
+        ask.with_clauses(view, settings, recall, |settings| {
+            let (mut tally, over_ms) = (Tally::up_to(up_to), view.over_ms());
+            for part in &view.parts {
+                let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
+                tally.add(&snapshot, ask.query, settings, scratch)?;
+            }
+            Ok(tally.total())
+        })
     })
 }
 
@@ -284,15 +292,18 @@ fn best(
     }
     top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
     scratch.weigh(query, counts, by);
-    for (number, snapshot) in snapshots.iter(view).enumerate() {
-        spirit_query::best(&snapshot, query, settings, by, scratch, number as u32, top)?;
-    }
     let mut tally = search.total.map(Tally::up_to);
-    if let Some(tally) = &mut tally {
-        for snapshot in snapshots.iter(view) {
-            tally.add(&snapshot, query, of_all(settings), scratch)?;
+    ask.with_clauses(view, settings, recall, |settings| {
+        for (number, snapshot) in snapshots.iter(view).enumerate() {
+            spirit_query::best(&snapshot, query, settings, by, scratch, number as u32, top)?;
         }
-    }
+        if let Some(tally) = &mut tally {
+            for snapshot in snapshots.iter(view) {
+                tally.add(&snapshot, query, of_all(settings), scratch)?;
+            }
+        }
+        Ok::<_, Stop>(())
+    })?;
     top.drain_into(scored);
     hits.clear();
     hits.extend(scored.iter().map(|found| found.hit));

@@ -8,6 +8,7 @@ use crate::engine::readable::Readable;
 use crate::search::request::{Limits, Search};
 use crate::search::seat::Seat;
 use crate::search::workspace::Workspace;
+use crate::storage::view::View;
 
 /// A question: a query of an index, and its limits.
 #[derive(Clone, Copy)]
@@ -50,6 +51,20 @@ impl<'r> Ask<'r> {
     ) -> Option<Candidate<'r>> {
         let cache = self.cache()?;
         cache.consider_facets(self.query, facets, filters, recall)
+    }
+
+    /// Evaluates a question that has no entry of its own, with what the cache has of its clauses.
+    pub(crate) fn with_clauses<T>(
+        &self,
+        view: &View,
+        settings: Settings<'_>,
+        recall: &mut Recall,
+        evaluate: impl FnOnce(Settings<'_>) -> T,
+    ) -> T {
+        match self.cache() {
+            Some(cache) => cache.with_clauses(view, self.query, settings, recall, evaluate),
+            None => evaluate(settings),
+        }
     }
 
     /// Returns the cache, if there is one and the question may use it.

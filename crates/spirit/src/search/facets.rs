@@ -28,14 +28,19 @@ pub(crate) fn aggregate(
         let mut all = make()?;
         let is_kept = candidate.as_mut().is_some_and(|candidate| candidate.begin(recall));
         let over_ms = view.over_ms();
-        for (executor, part) in view.parts.iter().enumerate() {
-            let snapshot = &snapshot_for(&part.memory, query, over_ms);
-            let Some(candidate) = candidate.filter(|_| is_kept) else {
-                all.add(snapshot, query, settings, scratch)?;
-                continue;
-            };
-            let caller = Caller { view: view.number, executor, snapshot, query, settings, scratch };
-            candidate.aggregate(caller, &mut all, make, recall)?;
+        let mut snapshots =
+            view.parts.iter().map(|part| snapshot_for(&part.memory, query, over_ms));
+        match candidate.filter(|_| is_kept) {
+            None => ask.with_clauses(view, settings, recall, |settings| {
+                snapshots.try_for_each(|one| all.add(&one, query, settings, scratch))
+            })?,
+            Some(candidate) => {
+                for (executor, snapshot) in snapshots.enumerate() {
+                    let (view, snapshot) = (view.number, &snapshot);
+                    let caller = Caller { view, executor, snapshot, query, settings, scratch };
+                    candidate.aggregate(caller, &mut all, make, recall)?;
+                }
+            }
         }
         if let Some(candidate) = &candidate {
             candidate.end();

@@ -3,7 +3,9 @@
 //! One key with missing values last is the usual order, which skips segments. Any other order reads
 //! every match.
 
-use spirit_query::{Direction, Fingerprint, KEYS_MAX, KeyBy, Query, SortBy, Tally, snapshot_for};
+use spirit_query::{
+    Direction, Fingerprint, KEYS_MAX, KeyBy, Query, SortBy, Stop, Tally, snapshot_for,
+};
 use spirit_schema::Schema;
 
 use crate::search::ask::{Ask, Lent};
@@ -69,18 +71,21 @@ fn first_by_keys(
     };
     // The order matters, as in `first`.
     let now = view.sequence();
-    let Workspace { scratch, hits, keyed, .. } = memory;
+    let Workspace { scratch, hits, keyed, recall, .. } = memory;
     let settings = ask.settings_of(search);
     keyed.begin(order, search.k, after.map(|(KeyedCursor { bytes, .. }, _)| &bytes[..]));
     let mut tally = search.total.map(Tally::up_to);
     let over_ms = view.over_ms();
-    for (number, part) in (0..).zip(&view.parts) {
-        let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-        spirit_query::sorted_by_keys(&snapshot, ask.query, settings, scratch, number, keyed)?;
-        if let Some(tally) = &mut tally {
-            tally.add(&snapshot, ask.query, of_all(settings), scratch)?;
+    ask.with_clauses(view, settings, recall, |settings| {
+        for (number, part) in (0..).zip(&view.parts) {
+            let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
+            spirit_query::sorted_by_keys(&snapshot, ask.query, settings, scratch, number, keyed)?;
+            if let Some(tally) = &mut tally {
+                tally.add(&snapshot, ask.query, of_all(settings), scratch)?;
+            }
         }
-    }
+        Ok::<_, Stop>(())
+    })?;
     keyed.finish();
     hits.clear();
     hits.extend(keyed.found().iter().map(|found| found.hit));
@@ -119,7 +124,7 @@ fn first(
     // The order matters: a document that comes after `now` may be in this page, and is in no later
     // page.
     let now = view.sequence();
-    let Workspace { scratch, hits, first, .. } = memory;
+    let Workspace { scratch, hits, first, recall, .. } = memory;
     let settings = ask.settings_of(search);
     let place = after.map(|(last, _)| (last.key.as_ref(), last.sequence));
     if !first.begin(by, search.k, place) {
@@ -127,13 +132,16 @@ fn first(
     }
     let mut tally = search.total.map(Tally::up_to);
     let over_ms = view.over_ms();
-    for (number, part) in (0..).zip(&view.parts) {
-        let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-        spirit_query::sorted(&snapshot, ask.query, settings, by, scratch, number, first)?;
-        if let Some(tally) = &mut tally {
-            tally.add(&snapshot, ask.query, of_all(settings), scratch)?;
+    ask.with_clauses(view, settings, recall, |settings| {
+        for (number, part) in (0..).zip(&view.parts) {
+            let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
+            spirit_query::sorted(&snapshot, ask.query, settings, by, scratch, number, first)?;
+            if let Some(tally) = &mut tally {
+                tally.add(&snapshot, ask.query, of_all(settings), scratch)?;
+            }
         }
-    }
+        Ok::<_, Stop>(())
+    })?;
     first.finish();
     hits.clear();
     hits.extend(first.found().iter().map(|found| found.hit));

@@ -285,6 +285,13 @@ pub(crate) fn answers(index: &Index) -> Vec<String> {
     for query in ["all m3", "r7 AND m2", "all*"] {
         answers.push(best(&mut reader, query).unwrap_or_else(refused));
     }
+    // What the result cache has of clauses is used for these.
+    for query in ["+all* +(m1 m2 m3)", "+all -\"all m3\" -r7*"] {
+        answers.push(match reader.count_up_to(query, 1 << 40) {
+            Err(error @ SearchError::NoPositions) => format!("{query}: {error}"),
+            found => found.map_or_else(refused, |total| format!("{query}: {total:?}")),
+        });
+    }
     answers
 }
 

@@ -7,6 +7,8 @@ use super::bugs::tests;
 const IN_MEMORY: Tests = tests("-p spirit --test cached", "in_memory");
 const REWRITTEN: Tests = tests("-p spirit --test cached", "while_segments_are_rewritten");
 const DROPPED: Tests = tests("-p spirit --test cached", "while_the_oldest_segments_are_dropped");
+const CLAUSES: Tests = tests("-p spirit --test cached", "clauses");
+const MOVING: Tests = tests("-p spirit --test cached", "the_clauses_of_questions_that_move");
 const REFUSED: Tests = tests("-p spirit --test verified", "a_zeroed_page");
 const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_lost_a_match");
 const KEYS: Tests = tests("-p spirit-query --lib", "packed_key");
@@ -120,6 +122,46 @@ pub(super) const BUGS: &[Bug] = &[
         old: "link.store(block | u64::from(next) << 32, Release);",
         new: "link.store(block, Release);",
         found_by: CACHE,
+    },
+    Bug {
+        name: "clause-begins-late",
+        what: "a bitmap lacks the matches before the query's first one",
+        file: "crates/query/src/evaluate/kept.rs",
+        old: "        self.open_lists_again();\n        self.scratch",
+        new: "        self.scratch",
+        found_by: MOVING,
+    },
+    Bug {
+        name: "clauses-without-their-scores",
+        what: "clauses within a clause whose bitmap is known are scored by an earlier window",
+        file: "crates/query/src/evaluate/kept.rs",
+        old: "C::SCORES && node.occur",
+        new: "C::SCORES && node.at == 7 && node.occur",
+        found_by: CLAUSES,
+    },
+    Bug {
+        name: "clause-of-another-executor",
+        what: "a bitmap of one executor's segment is used for another one's",
+        file: "crates/spirit/src/cached/clauses.rs",
+        old: "at.segment.id().0) << 32, executor]",
+        new: "at.segment.id().0) << 32, executor & 7]",
+        found_by: CLAUSES,
+    },
+    Bug {
+        name: "clause-list-loses-its-last",
+        what: "a list of an odd number of documents ends with the newest document",
+        file: "crates/spirit/src/cached/clauses.rs",
+        old: "listed.next().unwrap_or(first)",
+        new: "listed.next().unwrap_or(0)",
+        found_by: CLAUSES,
+    },
+    Bug {
+        name: "clause-keeps-the-damaged",
+        what: "a bitmap that was made of a damaged page is kept",
+        file: "crates/spirit/src/cached/clauses.rs",
+        old: "!is_costly || damage::is_any()",
+        new: "!is_costly",
+        found_by: REFUSED,
     },
     Bug {
         name: "tlsf-takes-a-smaller-block",
