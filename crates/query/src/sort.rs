@@ -67,7 +67,7 @@ pub struct SortBy {
 
 impl SortBy {
     /// True if its values are keywords.
-    pub(crate) fn is_by_words(&self) -> bool {
+    pub fn is_by_words(&self) -> bool {
         self.kind == ValueKind::Keyword
     }
 
@@ -132,6 +132,13 @@ pub struct Sorted {
     pub hit: Address,
 }
 
+impl Sorted {
+    /// True if this match comes after another one.
+    pub fn comes_after(&self, other: &Sorted) -> bool {
+        self.place() < other.place()
+    }
+}
+
 impl Placed for Sorted {
     type Place = (Option<u64>, u64);
 
@@ -152,7 +159,7 @@ pub(crate) struct Sorting<'s> {
 
 impl<'s> Sorting<'s> {
     pub(crate) fn new(first: &'s mut First, by: SortBy, executor: u32) -> Sorting<'s> {
-        first.top.enter_executor(executor);
+        first.enter_executor(executor);
         Sorting { first, by, executor, bar: None }
     }
 

@@ -144,6 +144,11 @@ impl<T: Placed> Top<T> {
         }
     }
 
+    /// Yields the matches, in no order.
+    pub(crate) fn unsorted(&self) -> impl ExactSizeIterator<Item = T> + '_ {
+        self.heap.iter().map(|found| found.0.0)
+    }
+
     /// Moves the matches to `out`, replacing its content, the best first.
     pub fn drain_into(&mut self, out: &mut Vec<T>) {
         out.clear();

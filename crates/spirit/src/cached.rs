@@ -12,12 +12,15 @@ mod best;
 mod clause_memory;
 mod clauses;
 mod counts;
+mod first;
 mod footing;
 mod gather;
 mod newest;
 mod outcome;
 mod parts;
+mod question;
 mod recall;
+mod total;
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -37,7 +40,8 @@ use crate::config::error::OpenError;
 use crate::config::options::Options;
 
 pub use outcome::{Bypass, Outcome};
-pub(crate) use recall::{Question, Recall};
+pub(crate) use question::{Question, Wanted};
+pub(crate) use recall::Recall;
 
 /// What fails on a full disk.
 const NO_ROOM: &str = "reserve the result cache there (ask for fewer bytes, or for DRAM)";
@@ -123,7 +127,7 @@ impl ResultCache {
     ) -> Option<Candidate<'_>> {
         let bypass = match question {
             Question::Newest(k) if k <= NEWEST_MIN && has_quick_newest(query) => Bypass::Newest,
-            Question::Count if has_quick_count(query) => Bypass::OneTerm,
+            Question::Count | Question::Total(_) if has_quick_count(query) => Bypass::OneTerm,
             _ => return self.look_closer(question, query, recall),
         };
         recall.outcome = Outcome::Bypassed(bypass);

@@ -24,6 +24,7 @@ pub(crate) mod searcher;
 pub(crate) mod seat;
 pub(crate) mod sorting;
 pub(crate) mod stored;
+pub(crate) mod totals;
 pub(crate) mod workspace;
 
 pub use cursor::Cursor;

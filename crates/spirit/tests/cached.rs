@@ -36,7 +36,7 @@ const QUERIES: [&str; 12] = [
 /// A cache that keeps each answer at once.
 fn keeping_all(policy: Policy, entries: u32) -> Cache {
     let allocator = if entries.is_multiple_of(2) { Allocator::Tlsf } else { Allocator::FirstFit };
-    let cache = Cache::new(256 << 10).entries(entries).policy(policy).allocator(allocator);
+    let cache = Cache::new(1 << 20).entries(entries).policy(policy).allocator(allocator);
     cache.cost_min(Duration::ZERO)
 }
 
@@ -121,7 +121,8 @@ struct Answers {
     best: (Vec<(String, u32)>, Option<Total>),
     /// The first by a number, and by a keyword and a number.
     first: [Vec<String>; 2],
-    up_to: Total,
+    /// Numbers of matches up to some limits.
+    up_to: [Option<u64>; 4],
     facets: Vec<Aggregate>,
 }
 
@@ -168,20 +169,35 @@ impl Readers {
     }
 }
 
+/// Returns the number of matches if it is exact.
+fn exact(total: Total, up_to: u64) -> Option<u64> {
+    assert_eq!(total.is_exact(), total.count() <= up_to);
+    total.is_exact().then(|| total.count())
+}
+
 fn answers(reader: &mut Reader, query: &str, k: usize) -> Answers {
     let count = reader.count(query).unwrap();
-    let keys = reader.search(query, Search::newest(k)).unwrap().keys().unwrap();
+    let hits = reader.search(query, Search::newest(k).total(20)).unwrap();
+    let (keys, of_newest) = (hits.keys().unwrap(), exact(hits.total().unwrap(), 20));
+    drop(hits);
     let best = Search::best(k.min(30)).total(1_000_000);
     let hits = reader.search(query, best).unwrap();
     let scored = |hit: spirit::Hit<'_>| (hit.key().unwrap(), hit.score().unwrap().to_bits());
     let best = (hits.iter().map(scored).collect(), hits.total());
     drop(hits);
-    let by_number = Search::by_field(k, "n", Direction::Descending);
+    let by_number = Search::by_field(k, "n", Direction::Descending).total(7);
     let by_two =
         Search::by_field(k, "tag", Direction::Ascending).then_by("f", Direction::Ascending);
     let first = [by_number, by_two];
-    let first = first.map(|order| reader.search(query, order).unwrap().keys().unwrap());
-    let up_to = reader.count_up_to(query, 1 << 40).unwrap();
+    let mut of_sorted = None;
+    let first = first.map(|order| {
+        let hits = reader.search(query, order).unwrap();
+        of_sorted = of_sorted.or(hits.total().and_then(|total| exact(total, 7)));
+        hits.keys().unwrap()
+    });
+    let [few, all] =
+        [3, 1 << 40].map(|up_to| exact(reader.count_up_to(query, up_to).unwrap(), up_to));
+    let up_to = [of_newest, of_sorted, few, all];
     let facets = reader.aggregate(query, &facets()).unwrap();
     Answers { count, keys, best, first, up_to, facets }
 }
@@ -225,14 +241,14 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn in_memory(steps in steps(), policy in 0usize..5, entries in 1u32..40, executors in 1usize..3) {
+    fn in_memory(steps in steps(), policy in 0usize..5, entries in 1u32..200, executors in 1usize..3) {
         let cache = keeping_all(POLICIES[policy], entries);
         let index = small().executors(executors).dram_bytes(8 << 20).cache(cache).open().unwrap();
         run(&index, &steps);
     }
 
     #[test]
-    fn in_a_directory(steps in steps(), policy in 0usize..5, entries in 1u32..40, in_file: bool) {
+    fn in_a_directory(steps in steps(), policy in 0usize..5, entries in 1u32..200, in_file: bool) {
         let directory = Directory::new();
         let cache = keeping_all(POLICIES[policy], entries);
         let cache = if in_file { cache.in_second_tier() } else { cache };
@@ -348,10 +364,49 @@ fn a_list_that_lost_a_match_is_made_again() {
     assert_eq!((stats.filled, stats.missed), (2, 1), "{stats:?}");
 }
 
+#[test]
+fn a_list_in_order_that_lost_a_match_is_made_again() {
+    let index = small().cache(keeping_all(Policy::Lru, 16)).open().unwrap();
+    let put = |number: i64| {
+        index.put(&format!("k{number}"), Document::new().text("a").field("n", number)).unwrap();
+    };
+    [10, 9, 8, 7].into_iter().for_each(put);
+    index.flush().unwrap();
+    let mut reader = index.reader().unwrap();
+    let mut first = || {
+        let search = Search::by_field(3, "n", Direction::Descending);
+        let keys = reader.search("a", search).unwrap().keys().unwrap();
+        (keys.join(" "), reader.cache_outcome())
+    };
+    first();
+    assert_eq!(first(), ("k10 k9 k8".into(), Outcome::Hit));
+    assert!(index.delete("k10").unwrap());
+    put(1);
+    index.flush().unwrap();
+    assert_eq!(
+        first(),
+        ("k9 k8 k7".into(), Outcome::Missed),
+        "the 1 comes after one that was not kept"
+    );
+    put(11);
+    index.flush().unwrap();
+    assert_eq!(first(), ("k11 k9 k8".into(), Outcome::Joined));
+    assert!(index.delete("k7").unwrap());
+    put(12);
+    assert_eq!(first(), ("k12 k11 k9".into(), Outcome::Hit));
+}
+
+/// A number without any order.
+fn mixed(number: u32) -> u32 {
+    let number = number.wrapping_mul(0x9E37_79B9);
+    let number = (number ^ number >> 15).wrapping_mul(0x85EB_CA77);
+    number ^ number >> 13
+}
+
 /// A small heap of which much is dropped or rewritten.
 fn stream(on_full: OnFull, keys: Option<u32>) {
     for policy in POLICIES {
-        let cache = keeping_all(policy, 60);
+        let cache = keeping_all(policy, 600);
         let builder = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10);
         let index = fielded(builder).on_full(on_full).cache(cache).open().unwrap();
         let mut readers = Readers::of(&index);
@@ -361,13 +416,19 @@ fn stream(on_full: OnFull, keys: Option<u32>) {
             let document = document(&text, words);
             match keys {
                 Some(keys) => {
-                    index.put(&format!("k{}", number % keys), document).map(drop).unwrap()
+                    // Some documents stay for long.
+                    let key = mixed(number) % keys;
+                    index.put(&format!("k{key}"), document).map(drop).unwrap()
                 }
                 None => index.add(document).map(drop).unwrap(),
             }
             if number % 301 == 0 {
                 let query = QUERIES[number as usize / 301 % QUERIES.len()];
                 readers.check(query, [3, 25, 800][number as usize % 3]);
+            }
+            // Between two of these, some of the matches stay.
+            if number % 97 == 0 {
+                readers.check("+a -(b c)", 25);
             }
         }
         let stats = index.stats().unwrap();

@@ -16,6 +16,8 @@ pub struct First {
     /// The matches of all segments, for keywords.
     pub(super) words: Words,
     is_by_words: bool,
+    /// True if matches come that are newer than those found.
+    has_older: bool,
 }
 
 impl First {
@@ -26,13 +28,14 @@ impl First {
             found: Vec::with_capacity(k_max),
             words: Words::with_capacity(k_max),
             is_by_words: false,
+            has_older: false,
         }
     }
 
     /// Begins anew, for the first `k` matches behind the one with this key and sequence number.
     /// Returns false if the key is of another kind than this order's.
     pub fn begin(&mut self, by: SortBy, k: usize, after: Option<(Option<&SortKey>, u64)>) -> bool {
-        self.is_by_words = by.is_by_words();
+        (self.is_by_words, self.has_older) = (by.is_by_words(), false);
         let (mut number, mut word): (_, Option<Place<'_>>) = (None, None);
         match after {
             None => {}
@@ -57,6 +60,36 @@ impl First {
     /// True if any match counts.
     pub(crate) fn takes_any(&self) -> bool {
         self.top.takes_any()
+    }
+
+    /// Begins the matches of an executor.
+    pub(super) fn enter_executor(&mut self, number: u32) {
+        self.top.enter_executor(number);
+        if self.has_older {
+            self.top.set_has_newer(true);
+        }
+    }
+
+    /// Offers a match that was found before. The order must not be that of keywords.
+    pub fn offer(&mut self, found: Sorted) {
+        self.top.offer(found);
+    }
+
+    /// Expects matches that are newer than those found so far. Of equal ones the newer counts.
+    pub fn expect_newer(&mut self) {
+        self.has_older = true;
+    }
+
+    /// True if there are as many matches as are wanted, and none of them comes after `end`. The
+    /// order must not be that of keywords.
+    pub fn is_full_before(&self, end: Option<Sorted>) -> bool {
+        let Some((worst, _)) = self.top.worst() else { return false };
+        end.is_none_or(|end| !worst.comes_after(&end))
+    }
+
+    /// Yields the matches found so far, in no order. The order must not be that of keywords.
+    pub fn unsorted(&self) -> impl ExactSizeIterator<Item = Sorted> + '_ {
+        self.top.unsorted()
     }
 
     /// Sorts the matches found.

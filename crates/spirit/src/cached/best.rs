@@ -16,43 +16,40 @@ use std::time::{Duration, Instant};
 use spirit_cache::Value;
 use spirit_index::ground::SegmentId;
 use spirit_index::snapshot::Snapshot;
-use spirit_query::{Address, Scored, Total};
+use spirit_query::{Address, Scored};
 
 use super::{Candidate, Outcome, Recall};
 
 /// While documents come, an entry seldom counts for the next question. Answers that take less time
 /// are then not kept for a while.
 const CHANGING_MIN: Duration = Duration::from_micros(100);
-/// The bit of a number of matches that is a lower bound.
-const AT_LEAST: u64 = 1 << 63;
 
 impl Candidate<'_> {
-    /// Finds the best matches, if nothing changed since they were kept. Returns their number too, if
-    /// the question asks for it.
+    /// Finds the best matches, if nothing changed since they were kept. True if it did.
     pub(crate) fn find_best<'s>(
         &mut self,
         view: u64,
         snapshots: impl Iterator<Item = Snapshot<'s>>,
         recall: &mut Recall,
         found: &mut Vec<Scored>,
-    ) -> Option<Option<Total>> {
+    ) -> bool {
         write_state(view, snapshots, &mut recall.value);
         let cache = &self.cache.caches[recall.cache];
         let (key, state) = recall.key_and_value(0);
         let mut is_outdated = false;
-        let total = cache.look_up(key, |value| {
+        let is_found = cache.look_up(key, |value| {
             let (kept, words) = value.split_at(state.len());
             let is_equal = kept.len() == state.len() && kept.iter().eq(state.iter().copied());
             is_outdated = !is_equal;
-            is_equal.then(|| read(words, found)).flatten()
+            is_equal.then(|| read(words, found))
         });
         self.since = is_outdated.then(Instant::now);
-        recall.outcome = if total.is_some() { Outcome::Hit } else { Outcome::Missed };
-        total
+        recall.outcome = if is_found.is_some() { Outcome::Hit } else { Outcome::Missed };
+        is_found.is_some()
     }
 
     /// Keeps the best matches of the state that [`find_best`](Self::find_best) has written.
-    pub(crate) fn keep_best(&self, found: &[Scored], total: Option<Total>, recall: &mut Recall) {
+    pub(crate) fn keep_best(&self, found: &[Scored], recall: &mut Recall) {
         if (found.len() as u64) < self.cache.settings.matches_min {
             return;
         }
@@ -61,11 +58,6 @@ impl Candidate<'_> {
             return self.cache.costs.note(self.hash, false);
         }
         let out = &mut recall.value;
-        out.push(match total {
-            None => 0,
-            Some(Total::Exact(count)) => count,
-            Some(Total::AtLeast(count)) => count | AT_LEAST,
-        });
         for Scored { score, sequence, hit } in found {
             let Address { executor, segment, local } = *hit;
             let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
@@ -86,12 +78,11 @@ fn write_state<'s>(view: u64, snapshots: impl Iterator<Item = Snapshot<'s>>, out
     }
 }
 
-/// Reads matches and their number. The words may be of any entry.
-fn read(words: Value<'_>, found: &mut Vec<Scored>) -> Option<Option<Total>> {
-    let (count, matches) = (words.get(0)?, words.split_at(1).1);
+/// Reads matches. The words may be of any entry.
+fn read(words: Value<'_>, found: &mut Vec<Scored>) {
     found.clear();
     let room = found.capacity();
-    let mut words = matches.iter();
+    let mut words = words.iter();
     while let (Some(place), Some(row), Some(sequence)) = (words.next(), words.next(), words.next())
     {
         let hit = Address {
@@ -103,8 +94,4 @@ fn read(words: Value<'_>, found: &mut Vec<Scored>) -> Option<Option<Total>> {
             found.push(Scored { score: f32::from_bits(row as u32), sequence, hit });
         }
     }
-    Some(Some(match count & AT_LEAST {
-        0 => Total::Exact(count),
-        _ => Total::AtLeast(count & !AT_LEAST),
-    }))
 }

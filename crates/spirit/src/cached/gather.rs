@@ -13,7 +13,7 @@ use super::{Candidate, Outcome, Recall};
 const PARTS_FIRST: u32 = 8;
 /// A tail is kept again once it has this many more rows. A question evaluates them in about the
 /// time of a fill.
-const TAIL_ROWS: u64 = 2048;
+pub(super) const TAIL_ROWS: u64 = 2048;
 
 /// A way to answer a question in parts.
 pub(super) trait Gather {

@@ -39,12 +39,10 @@ pub enum Bypass {
     Timed,
     /// It took less time than an entry is worth.
     Cheap,
-    /// Matches in the order of a field are not kept.
+    /// Matches in the order of a keyword, or of several fields, are not kept.
     Order,
     /// Scores that fade change with the time.
     Fades,
-    /// It counts up to a limit alone.
-    Total,
     /// It is a later page, or forces an evaluator.
     Page,
 }
@@ -88,9 +86,10 @@ impl fmt::Display for Bypass {
             Bypass::New => "it was not asked before",
             Bypass::Timed => "it was timed, and may be kept the next time",
             Bypass::Cheap => "it takes less time than an entry is worth",
-            Bypass::Order => "matches in the order of a field are not kept",
+            Bypass::Order => {
+                "matches in the order of a keyword, or of several fields, are not kept"
+            }
             Bypass::Fades => "its scores change with the time",
-            Bypass::Total => "it counts matches up to a limit",
             Bypass::Page => "it is a later page, or forces an evaluator",
         })
     }

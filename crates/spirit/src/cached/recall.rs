@@ -1,10 +1,11 @@
 //! The memory of a desk for the result cache, and what became of its last question.
 
 use spirit_cache::Key;
-use spirit_query::{CLAUSES_MAX, Query, write_key};
+use spirit_query::{CLAUSES_MAX, Query, SortBy, write_key};
 
 use super::clause_memory::ClauseMemory;
 use super::outcome::Outcome;
+use super::question::{Question, Wanted};
 
 /// Words of the longest key. A larger query is not kept: each look-up compares its key.
 const KEY_WORDS: usize = CLAUSES_MAX;
@@ -16,26 +17,6 @@ const EXTRA_WORDS: usize = 160;
 /// the upper half the number of matches that are wanted.
 const EXECUTOR_SHIFT: u32 = 8;
 const EXECUTOR_MASK: u64 = 0xFF << EXECUTOR_SHIFT;
-
-/// A question about a query's matches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Question {
-    /// Their number.
-    Count,
-    /// The newest of them, as many.
-    Newest(usize),
-    /// Facets of them.
-    Facets,
-    /// The best of them.
-    Best {
-        /// The number of them.
-        k: usize,
-        /// The bits of BM25's `k1` and `b`.
-        parameters: [u32; 2],
-        /// The matches are counted up to this many. Another number if they are not counted.
-        total: u64,
-    },
-}
 
 /// The memory of a desk for the result cache.
 pub(crate) struct Recall {
@@ -85,15 +66,28 @@ impl Recall {
             Question::Newest(k) => (1, k as u64),
             Question::Facets => (2, 0),
             Question::Best { k, .. } => (3, k as u64),
+            Question::First(Wanted { k, .. }) => (4, k as u64),
+            Question::Total(_) => (5, 0),
         };
         self.may_grow = question == Question::Facets;
         self.key.clear();
         self.key.push(kind | k << 32);
-        let Question::Best { parameters: [k1, b], total, .. } = question else {
-            return self.add_to_key(query);
+        let is_scored = match question {
+            Question::Best { parameters: [k1, b], .. } => {
+                self.key.push(u64::from(k1) << 32 | u64::from(b));
+                true
+            }
+            Question::First(Wanted { by: SortBy { field, kind, direction }, .. }) => {
+                self.key.push(u64::from(field.0) | (kind as u64) << 32 | (direction as u64) << 48);
+                false
+            }
+            Question::Total(up_to) => {
+                self.key.push(up_to);
+                false
+            }
+            Question::Count | Question::Newest(_) | Question::Facets => false,
         };
-        self.key.extend([u64::from(k1) << 32 | u64::from(b), total]);
-        write_key(query, true, &mut self.key).then(|| Key::new(&self.key).hash)
+        write_key(query, is_scored, &mut self.key).then(|| Key::new(&self.key).hash)
     }
 
     /// Adds another query to the key, and returns the hash of all.

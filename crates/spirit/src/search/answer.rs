@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{
-    Algorithm, Counts, Parameters, Query, Ranking, Scored, Scratch, Settings, Stop, Tally, Total,
+    Algorithm, Counts, Parameters, Query, Ranking, Scored, Scratch, Settings, Stop, Total,
     snapshot_for,
 };
 
@@ -14,10 +14,11 @@ use crate::search::cursor::{self, Cursor, Last, RankedCursor};
 use crate::search::error::SearchError;
 use crate::search::found::{Found, Ranked};
 use crate::search::recency;
-use crate::search::request::{Order, Search, of_all};
+use crate::search::request::{Order, Search};
 use crate::search::seat::End;
 use crate::search::sorting;
-use crate::search::workspace::Workspace;
+use crate::search::totals::{Count, counted, keep};
+use crate::search::workspace::{Totaling, Workspace};
 use crate::storage::view::View;
 
 /// Counts all matches.
@@ -86,19 +87,15 @@ fn count_anew(
 
 /// Counts matches, exactly up to `up_to`.
 pub(crate) fn total(ask: Ask<'_>, lent: Lent<'_>, up_to: u64) -> Result<Total, SearchError> {
-    let Lent { seat, memory: Workspace { scratch, recall, .. } } = lent;
-    ask.bypass(Bypass::Total, recall);
+    let Lent { seat, memory: Workspace { scratch, snapshots, recall, .. } } = lent;
+    let mut count = Count::new(ask, up_to, recall);
     let settings = ask.settings();
-    seat.ask(ask.index, End::Leave, |view| {
-        ask.with_clauses(view, settings, recall, |settings| {
-            let (mut tally, over_ms) = (Tally::up_to(up_to), view.over_ms());
-            for part in &view.parts {
-                let snapshot = snapshot_for(&part.memory, ask.query, over_ms);
-                tally.add(&snapshot, ask.query, settings, scratch)?;
-            }
-            Ok(tally.total())
-        })
-    })
+    let total = seat.ask(ask.index, End::Leave, |view| {
+        snapshots.take(view, ask.query);
+        Ok(count.all(ask, view, settings, &mut Totaling { snapshots, scratch, recall })?)
+    })?;
+    count.keep(recall);
+    Ok(total)
 }
 
 /// Finds the first hits in the order of `search`, and holds their memory. Counts matches if the
@@ -114,30 +111,26 @@ pub(crate) fn answer(ask: Ask<'_>, lent: Lent<'_>, search: &Search) -> Result<()
                 true => ask.candidate(Question::Newest(search.k), &mut memory.recall),
                 false => ask.bypass(Bypass::Page, &mut memory.recall),
             };
-            seat.ask(ask.index, End::Hold, |view| newest(ask, view, search, memory, candidate))?;
-            keep(candidate, memory)
+            let mut counted = counted(ask, search, memory);
+            seat.ask(ask.index, End::Hold, |view| {
+                newest(ask, view, search, memory, candidate, &mut counted)
+            })?;
+            keep(candidate, counted, memory)
         }
         Order::Relevance(parameters) => {
             let by = ranking(ask, search, *parameters)?;
             let candidate = best_candidate(ask, search, by, &mut memory.recall);
-            seat.ask(ask.index, End::Hold, |view| best(ask, view, search, by, memory, candidate))?;
-            keep(candidate, memory)
+            let mut counted = counted(ask, search, memory);
+            seat.ask(ask.index, End::Hold, |view| {
+                best(ask, view, search, by, memory, candidate, &mut counted)
+            })?;
+            keep(candidate, counted, memory)
         }
         Order::Fields { first, further } => {
-            ask.bypass(Bypass::Order, &mut memory.recall);
             let further = further.as_ref().map_or(&[][..], |further| &further[..]);
             sorting::answer(ask, Lent { seat, memory }, search, first, further)
         }
     }
-}
-
-/// Keeps an answer that is right.
-#[inline(always)]
-fn keep(candidate: Option<Candidate<'_>>, memory: &mut Workspace) -> Result<(), SearchError> {
-    if let Some(candidate) = candidate {
-        candidate.keep(&mut memory.recall);
-    }
-    Ok(())
 }
 
 /// Returns a question for the best matches as one that may have an entry.
@@ -156,9 +149,7 @@ fn best_candidate<'r>(
         return ask.bypass(Bypass::Page, recall);
     }
     let Parameters { k1, b } = by.parameters;
-    // Another number than any that is counted to.
-    let total = search.total.map_or(0, |up_to| up_to.saturating_add(1));
-    ask.candidate(Question::Best { k, parameters: [k1, b].map(f32::to_bits), total }, recall)
+    ask.candidate(Question::Best { k, parameters: [k1, b].map(f32::to_bits) }, recall)
 }
 
 /// Returns an error if no score can be computed with these parameters.
@@ -182,19 +173,22 @@ fn newest(
     search: &Search,
     memory: &mut Workspace,
     mut candidate: Option<Candidate<'_>>,
+    counted: &mut Option<Count<'_>>,
 ) -> Result<(), SearchError> {
     if search.after.as_ref().is_some_and(|cursor| cursor.last != Last::Newest) {
         return Err(SearchError::Cursor);
     }
-    let Workspace { scratch, hits, merge, recall, .. } = memory;
+    let Workspace { scratch, hits, merge, snapshots, recall, total_recall, .. } = memory;
     let (query, settings) = (ask.query, ask.settings_of(search));
-    let mut tally = search.total.map(Tally::up_to);
+    snapshots.clear();
     let is_kept = candidate.as_mut().is_some_and(|candidate| candidate.begin(recall));
     hits.clear();
     let over_ms = view.over_ms();
     for (number, part) in view.parts.iter().enumerate() {
         let snapshot = snapshot_for(&part.memory, query, over_ms);
-        let before = hits.len();
+        if counted.is_some() {
+            snapshots.push(&snapshot);
+        }
         match candidate.filter(|_| is_kept) {
             None => {
                 let executor = number as u32;
@@ -208,18 +202,19 @@ fn newest(
                 candidate.newest(caller, search.k, hits, recall)?;
             }
         }
-        let found = hits.len() - before;
-        match &mut tally {
-            // All matches of this part are among the hits.
-            Some(tally) if found < search.k && settings.before.is_none() => {
-                tally.add_found(found as u64);
-            }
-            Some(tally) => tally.add(&snapshot, query, of_all(settings), scratch)?,
-            None => {}
-        }
     }
     if let Some(candidate) = &candidate {
         candidate.end();
+    }
+    let mut total = None;
+    if let Some(counted) = counted {
+        let known = |executor: usize| {
+            let found = hits.iter().filter(|hit| hit.executor as usize == executor).count();
+            // All matches of this part are among the hits.
+            (found < search.k && settings.before.is_none()).then_some(found as u64)
+        };
+        let mut room = Totaling { snapshots, scratch, recall: total_recall };
+        total = Some(counted.of_others(ask, view, settings, &mut room, known)?);
     }
     if view.parts.len() > 1 {
         merge.clear();
@@ -229,7 +224,7 @@ fn newest(
         hits.clear();
         hits.extend(merge.iter().map(|(_, hit)| *hit));
     }
-    (memory.found, memory.total) = (Found::Newest, tally.map(Tally::total));
+    (memory.found, memory.total) = (Found::Newest, total);
     Ok(())
 }
 
@@ -268,11 +263,13 @@ fn best(
     by: Ranking,
     memory: &mut Workspace,
     mut candidate: Option<Candidate<'_>>,
+    counted: &mut Option<Count<'_>>,
 ) -> Result<(), SearchError> {
     // The order matters: a document that comes after `now` may be in this page, and is in no later
     // page.
     let now = view.sequence();
-    let Workspace { scratch, hits, snapshots, counts, top, scored, recall, .. } = memory;
+    let Workspace { scratch, hits, snapshots, counts, top, scored, recall, total_recall, .. } =
+        memory;
     let (query, settings) = (ask.query, ask.settings_of(search));
     let after = search.after.as_ref().map(|cursor| ranked(cursor, query)).transpose()?;
     snapshots.take(view, query);
@@ -283,36 +280,29 @@ fn best(
     let is_kept = candidate.as_mut().is_some_and(|candidate| candidate.begin(recall));
     let mut kept = candidate.filter(|_| is_kept);
     if let Some(candidate) = &mut kept
-        && let Some(total) = candidate.find_best(view.number, snapshots.iter(view), recall, scored)
+        && candidate.find_best(view.number, snapshots.iter(view), recall, scored)
     {
-        hits.clear();
-        hits.extend(scored.iter().map(|found| found.hit));
-        (memory.found, memory.total) = (order, total.filter(|_| search.total.is_some()));
-        return Ok(());
-    }
-    top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
-    scratch.weigh(query, counts, by);
-    let mut tally = search.total.map(Tally::up_to);
-    ask.with_clauses(view, settings, recall, |settings| {
-        for (number, snapshot) in snapshots.iter(view).enumerate() {
-            spirit_query::best(&snapshot, query, settings, by, scratch, number as u32, top)?;
-        }
-        if let Some(tally) = &mut tally {
-            for snapshot in snapshots.iter(view) {
-                tally.add(&snapshot, query, of_all(settings), scratch)?;
+        kept = None;
+    } else {
+        top.begin(search.k, after.map(|last| Scored::place_of(last.score, last.sequence)));
+        scratch.weigh(query, counts, by);
+        ask.with_clauses(view, settings, recall, |settings| {
+            for (number, snapshot) in snapshots.iter(view).enumerate() {
+                spirit_query::best(&snapshot, query, settings, by, scratch, number as u32, top)?;
             }
-        }
-        Ok::<_, Stop>(())
-    })?;
-    top.drain_into(scored);
-    hits.clear();
-    hits.extend(scored.iter().map(|found| found.hit));
-    let total = tally.map(Tally::total);
+            Ok::<_, Stop>(())
+        })?;
+        top.drain_into(scored);
+    }
     match (&kept, &candidate) {
-        (Some(kept), _) => kept.keep_best(scored, total, recall),
+        (Some(kept), _) => kept.keep_best(scored, recall),
         (None, Some(timed)) => timed.end(),
         (None, None) => {}
     }
-    (memory.found, memory.total) = (order, total);
+    hits.clear();
+    hits.extend(scored.iter().map(|found| found.hit));
+    let mut room = Totaling { snapshots, scratch, recall: total_recall };
+    let total = counted.as_mut().map(|counted| counted.all(ask, view, settings, &mut room));
+    (memory.found, memory.total) = (order, total.transpose()?);
     Ok(())
 }

@@ -31,12 +31,24 @@ pub(crate) struct Workspace {
     pub(crate) top: Top,
     pub(crate) scored: Vec<Scored>,
     pub(crate) first: First,
+    /// The first of one executor, with those that the result cache has.
+    pub(crate) kept_first: First,
     pub(crate) keyed: FirstKeyed,
     pub(crate) recall: Recall,
+    /// Likewise, for the number of matches beside the hits.
+    pub(crate) total_recall: Recall,
+}
+
+/// The memory for the number of matches beside the hits.
+pub(crate) struct Totaling<'w> {
+    pub(crate) snapshots: &'w Snapshots,
+    pub(crate) scratch: &'w mut Scratch,
+    pub(crate) recall: &'w mut Recall,
 }
 
 impl Workspace {
     pub(crate) fn new(executors: usize, rows_max: u32, cache: Option<&ResultCache>) -> Self {
+        let number = cache.map(ResultCache::assign);
         let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
         Workspace {
             scratch: Scratch::new(CLAUSES_MAX, rows_max),
@@ -50,8 +62,10 @@ impl Workspace {
             top: Top::with_capacity(HITS_MAX),
             scored: Vec::with_capacity(HITS_MAX),
             first: First::with_capacity(HITS_MAX),
+            kept_first: First::with_capacity(if cache.is_some() { HITS_MAX } else { 0 }),
             keyed: FirstKeyed::default(),
-            recall: Recall::new(cache.map(ResultCache::assign), executors, HITS_MAX, rows_max),
+            recall: Recall::new(number, executors, HITS_MAX, rows_max),
+            total_recall: Recall::new(number, executors, 0, rows_max),
         }
     }
 }
@@ -61,6 +75,16 @@ impl Workspace {
 pub(crate) struct Snapshots(Vec<Seen>);
 
 impl Snapshots {
+    /// Removes all.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Adds the snapshot of the next executor.
+    pub(crate) fn push(&mut self, snapshot: &Snapshot<'_>) {
+        self.0.push(snapshot.seen());
+    }
+
     /// Takes the snapshots for a query.
     pub(crate) fn take(&mut self, view: &View, query: &Query) {
         self.0.clear();

@@ -9,6 +9,7 @@ const REWRITTEN: Tests = tests("-p spirit --test cached", "while_segments_are_re
 const DROPPED: Tests = tests("-p spirit --test cached", "while_the_oldest_segments_are_dropped");
 const CLAUSES: Tests = tests("-p spirit --test cached", "clauses");
 const MOVING: Tests = tests("-p spirit --test cached", "the_clauses_of_questions_that_move");
+const IN_ORDER: Tests = tests("-p spirit --test cached", "a_list_in_order_that_lost_a_match");
 const REFUSED: Tests = tests("-p spirit --test verified", "a_zeroed_page");
 const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_lost_a_match");
 const KEYS: Tests = tests("-p spirit-query --lib", "packed_key");
@@ -162,6 +163,46 @@ pub(super) const BUGS: &[Bug] = &[
         old: "!is_costly || damage::is_any()",
         new: "!is_costly",
         found_by: REFUSED,
+    },
+    Bug {
+        name: "first-ties-go-to-the-older",
+        what: "of equal values, one in a registered segment comes before a newer one in a fresh segment",
+        file: "crates/spirit/src/cached/first.rs",
+        old: "            first.expect_newer();\n",
+        new: "",
+        found_by: IN_MEMORY,
+    },
+    Bug {
+        name: "first-list-is-whole",
+        what: "matches that a kept list does not have are left out after one of its own died",
+        file: "crates/spirit/src/cached/first.rs",
+        old: "if !is_cut || first.is_full_before(end) {",
+        new: "if !is_cut || first.is_full_before(None) || end.is_none() {",
+        found_by: IN_ORDER,
+    },
+    Bug {
+        name: "first-of-a-rewritten-segment",
+        what: "a kept list counts though its segments were rewritten",
+        file: "crates/spirit/src/cached/first.rs",
+        old: "(segments.oldest >= from).then_some",
+        new: "(segments.end >= from).then_some",
+        found_by: REWRITTEN,
+    },
+    Bug {
+        name: "total-counts-the-dead",
+        what: "a kept number stays though documents died in registered segments",
+        file: "crates/spirit/src/cached/total.rs",
+        old: "snapshot.has_unchanged(segments, self.seen)\n    }\n\n    /// True if the matches in fresh",
+        new: "snapshot.has_unchanged(segments, u64::MAX - self.seen % 2)\n    }\n\n    /// True if the matches in fresh",
+        found_by: IN_MEMORY,
+    },
+    Bug {
+        name: "total-counts-the-dead-of-fresh",
+        what: "a kept number stays though documents died in fresh segments",
+        file: "crates/spirit/src/cached/total.rs",
+        old: "is_fresh && snapshot.has_unchanged(segments, self.seen)",
+        new: "is_fresh",
+        found_by: IN_MEMORY,
     },
     Bug {
         name: "tlsf-takes-a-smaller-block",
