@@ -487,3 +487,31 @@ fn threads_that_ask_beside_updates() {
     assert!(stats.rewritten_segments > 3);
     assert!(stats.cache.unwrap().found > 100);
 }
+
+/// A part of facets changes, goes, or is joined by others, while the sum of all parts is kept.
+#[test]
+fn the_sum_of_facets_is_that_of_the_parts_there_are() {
+    let age = Duration::from_millis(600);
+    let index = small().cache(keeping_all(Policy::Lru, 100)).retain(age).open().unwrap();
+    let mut readers = Readers::of(&index);
+    for _ in 0..3 {
+        for segment in 0..6 {
+            for number in 0..20 {
+                index.put(&format!("{segment} {number}"), document("a b", number)).unwrap();
+            }
+            index.flush().unwrap();
+            if segment == 3 {
+                // Segments before are too old soon, those behind are not.
+                std::thread::sleep(age / 2);
+            }
+        }
+        for number in 0..16 {
+            readers.check("a*", 5);
+            if number < 3 {
+                index.delete(&format!("5 {number}")).unwrap();
+            }
+            readers.check("a*", 5);
+            std::thread::sleep(age / 20);
+        }
+    }
+}

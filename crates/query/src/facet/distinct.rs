@@ -59,7 +59,8 @@ impl Distinct {
         for _ in 0..words.count()? {
             self.add_hash(words.next()?);
         }
-        let registers = words.bytes()?;
+        let mut registers = Vec::new();
+        words.bytes(&mut registers)?;
         if registers.is_empty() {
             return Some(());
         }

@@ -1,7 +1,8 @@
 //! The data gathered for each facet.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
+use foldhash::HashMap;
 use spirit_index::ground::ValueKind;
 use spirit_index::ground::hash_bytes;
 
@@ -48,9 +49,9 @@ impl Gathered {
         Some(match facet {
             Facet::Terms { top, .. } => Gathered::Terms {
                 top: *top,
-                keywords: HashMap::new(),
+                keywords: HashMap::default(),
                 keyword_bytes: 0,
-                others: HashMap::new(),
+                others: HashMap::default(),
             },
             Facet::Histogram { interval, .. } => {
                 Gathered::Histogram { steps: Steps::new(*interval, 0.0), buckets: BTreeMap::new() }
@@ -135,9 +136,11 @@ impl Gathered {
     pub(super) fn join(&mut self, words: &mut Words<'_>) -> Option<()> {
         match self {
             Gathered::Terms { .. } => {
+                let mut keyword = Vec::new();
                 for _ in 0..words.count()? {
                     let count = words.next()?;
-                    self.add_keyword(&words.bytes()?, count);
+                    words.bytes(&mut keyword)?;
+                    self.add_keyword(&keyword, count);
                 }
                 let Gathered::Terms { others, .. } = self else { return None };
                 for _ in 0..words.count()? {

@@ -1,7 +1,6 @@
 //! The documents of a snapshot that a filter matches: a bit for each row of a segment.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use spirit_index::ground::{SegmentId, rank_of};
 
 use super::room;

@@ -123,12 +123,13 @@ impl Nest {
     /// Adds what was written. `None` if the words are of other facets.
     pub(super) fn join(&mut self, words: &mut Words<'_>) -> Option<()> {
         let Nest { nodes, root, room } = self;
-        let mut numbers = Vec::with_capacity(nodes.len());
+        let (mut numbers, mut word) = (Vec::with_capacity(nodes.len()), Vec::new());
         for node in nodes.iter_mut() {
             let mut of_node = Vec::new();
             if node.names_words() {
                 for _ in 0..words.count()? {
-                    of_node.push(node.words.number_of(&words.bytes()?));
+                    words.bytes(&mut word)?;
+                    of_node.push(node.words.number_of(&word));
                 }
             }
             numbers.push(of_node);

@@ -32,14 +32,15 @@ impl<'w> Words<'w> {
         self.next().map(f64::from_bits)
     }
 
-    /// Returns the next bytes, which [`write_bytes`] wrote.
-    pub(super) fn bytes(&mut self) -> Option<Vec<u8>> {
+    /// Reads the next bytes, which [`write_bytes`] wrote, in place of `out`.
+    pub(super) fn bytes(&mut self, out: &mut Vec<u8>) -> Option<()> {
         let len = usize::try_from(self.next()?).ok()?;
         let (bytes, rest) = self.0.split_at_checked(len.div_ceil(8))?;
         self.0 = rest;
-        let mut bytes: Vec<u8> = bytes.iter().flat_map(|word| word.to_le_bytes()).collect();
-        bytes.truncate(len);
-        Some(bytes)
+        out.clear();
+        bytes.iter().for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
+        out.truncate(len);
+        Some(())
     }
 
     /// True if all words were read.
@@ -71,10 +72,15 @@ mod tests {
         out.push(1.5f64.to_bits());
         let mut words = Words::new(&out);
         assert_eq!(words.count(), Some(3));
-        let read: Vec<Vec<u8>> = (0..4).map(|_| words.bytes().unwrap()).collect();
+        let mut read = |_| {
+            let mut bytes = b"others".to_vec();
+            words.bytes(&mut bytes).unwrap();
+            bytes
+        };
+        let read: Vec<Vec<u8>> = (0..4).map(&mut read).collect();
         assert_eq!(read, [&b""[..], b"1234567", b"12345678", b"123456789"]);
         assert_eq!((words.float(), words.is_at_end(), words.next()), (Some(1.5), true, None));
         assert_eq!(Words::new(&[2, 0]).count(), None);
-        assert_eq!(Words::new(&[u64::MAX]).bytes(), None);
+        assert_eq!(Words::new(&[u64::MAX]).bytes(&mut Vec::new()), None);
     }
 }

@@ -25,8 +25,8 @@ impl Candidate<'_> {
         let (place, snapshot) = ((caller.view, caller.executor), caller.snapshot);
         let mut facets = Facets { caller: &mut caller, make };
         let parts = self.gather(place, snapshot, &mut facets, recall, |_| true)?;
-        for part in parts.all().filter(|part| !part.state.is_empty()) {
-            all.join(&part.state)?;
+        for state in parts.states().filter(|state| !state.is_empty()) {
+            all.join(state)?;
         }
         Ok(())
     }
@@ -45,14 +45,14 @@ impl<E: From<Stop>, M: Fn() -> Result<Aggregation, E>> Gather for Facets<'_, '_,
         Ok(state)
     }
 
-    fn join(&mut self, to: &mut Vec<u64>, other: &Vec<u64>) -> Result<(), E> {
+    fn join(&mut self, states: &mut dyn Iterator<Item = &Vec<u64>>) -> Result<Vec<u64>, E> {
         let mut aggregation = (self.make)()?;
         // An empty state is that of nothing.
-        for state in [&*to, other].into_iter().filter(|state| !state.is_empty()) {
+        for state in states.filter(|state| !state.is_empty()) {
             aggregation.join(state)?;
         }
-        to.clear();
-        aggregation.write(to);
-        Ok(())
+        let mut sum = Vec::new();
+        aggregation.write(&mut sum);
+        Ok(sum)
     }
 }

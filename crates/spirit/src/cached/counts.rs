@@ -27,8 +27,7 @@ impl Gather for Caller<'_> {
         spirit_query::count(snapshot, self.query, settings, self.scratch)
     }
 
-    fn join(&mut self, to: &mut u64, other: &u64) -> Result<(), Stop> {
-        *to += other;
-        Ok(())
+    fn join(&mut self, states: &mut dyn Iterator<Item = &u64>) -> Result<u64, Stop> {
+        Ok(states.sum())
     }
 }

@@ -27,8 +27,11 @@ pub(super) trait Gather {
         from_row: u64,
     ) -> Result<Self::State, Self::Error>;
 
-    /// Adds the state of other rows to one.
-    fn join(&mut self, to: &mut Self::State, other: &Self::State) -> Result<(), Self::Error>;
+    /// Returns the sum of states of different rows.
+    fn join(
+        &mut self,
+        states: &mut dyn Iterator<Item = &Self::State>,
+    ) -> Result<Self::State, Self::Error>;
 }
 
 /// One answer on its way.
@@ -63,7 +66,12 @@ impl Candidate<'_> {
         let mut renewal = Renewal { snapshot, gather, parts, next, is_changed: false };
         renewal.registered(&mut known)?;
         renewal.rest(known.tail.take())?;
-        let Renewal { parts, is_changed, .. } = renewal;
+        let Renewal { mut parts, is_changed, .. } = renewal;
+        if is_changed {
+            parts.add_up(|states| gather.join(states))?;
+        } else {
+            parts.take_sum(&mut known);
+        }
         let is_longer = snapshot.visible() >= rows + TAIL_ROWS;
         // Another thread's snapshot may have been newer than this one.
         let is_newest = end <= parts.end() && rows <= snapshot.visible();
@@ -131,7 +139,7 @@ impl<G: Gather> Renewal<'_, G> {
             false => G::State::default(),
         };
         if let Some(before) = before {
-            self.gather.join(&mut state, &before)?;
+            state = self.gather.join(&mut [state, before].iter())?;
         }
         let (seen, segments) = (self.snapshot.visible(), self.behind());
         self.parts.tail = Some(Part { segments, seen, rows_end: seen, state });
@@ -160,7 +168,7 @@ impl<G: Gather> Renewal<'_, G> {
         let from_row = known.as_ref().map_or(0, |known| known.rows_end);
         let mut state = self.gather.evaluate(&snapshot, from_row)?;
         if let Some(known) = known {
-            self.gather.join(&mut state, &known.state)?;
+            state = self.gather.join(&mut [state, known.state].iter())?;
         }
         self.is_changed = true;
         let (seen, rows_end) = (self.snapshot.visible(), u64::MAX);
@@ -170,7 +178,7 @@ impl<G: Gather> Renewal<'_, G> {
     fn push(&mut self, part: Part<G::State>) -> Result<(), G::Error> {
         self.next = part.segments.end;
         let Renewal { parts, gather, .. } = self;
-        parts.push(part, |to, other| gather.join(to, other))
+        parts.push(part, |one, other| gather.join(&mut [one, other].into_iter()))
     }
 
     /// True if the documents that lived in a part's segments still live.

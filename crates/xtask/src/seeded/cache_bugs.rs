@@ -10,6 +10,7 @@ const DROPPED: Tests = tests("-p spirit --test cached", "while_the_oldest_segmen
 const CLAUSES: Tests = tests("-p spirit --test cached", "clauses");
 const MOVING: Tests = tests("-p spirit --test cached", "the_clauses_of_questions_that_move");
 const IN_ORDER: Tests = tests("-p spirit --test cached", "a_list_in_order_that_lost_a_match");
+const SUM: Tests = tests("-p spirit --test cached", "the_sum_of_facets_is_that");
 const REFUSED: Tests = tests("-p spirit --test verified", "a_zeroed_page");
 const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_lost_a_match");
 const KEYS: Tests = tests("-p spirit-query --lib", "packed_key");
@@ -203,6 +204,22 @@ pub(super) const BUGS: &[Bug] = &[
         old: "is_fresh && snapshot.has_unchanged(segments, self.seen)",
         new: "is_fresh",
         found_by: IN_MEMORY,
+    },
+    Bug {
+        name: "sum-of-dropped-parts",
+        what: "the sum of facets has parts whose segments were dropped",
+        file: "crates/spirit/src/cached/parts.rs",
+        old: "filter(|sum| Some(sum.segments) == segments)",
+        new: "filter(|sum| segments.is_some_and(|all| sum.segments.end == all.end))",
+        found_by: SUM,
+    },
+    Bug {
+        name: "sum-of-parts-before",
+        what: "the sum of facets stays though a part was evaluated anew",
+        file: "crates/spirit/src/cached/gather.rs",
+        old: "        if is_changed {\n            parts.add_up",
+        new: "        if is_changed && !is_found {\n            parts.add_up",
+        found_by: SUM,
     },
     Bug {
         name: "tlsf-takes-a-smaller-block",

@@ -1,7 +1,6 @@
 //! One facet of a tree: its field, its buckets' rule, and the current document's values.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use spirit_index::ground::{FieldId, SegmentId, TERM_BYTES_MAX, ValueKind, hash_bytes};
 use spirit_index::snapshot::Segment;
 use spirit_schema::Schema;

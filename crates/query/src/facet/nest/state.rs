@@ -1,7 +1,8 @@
 //! The tables of an answer: buckets with tables of their own, and summaries.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+
+use foldhash::HashMap;
 
 use super::super::digest::Digest;
 use super::super::distinct::Distinct;
@@ -178,7 +179,12 @@ impl Buckets {
 
     fn join(&mut self, words: &mut Words<'_>, with: &mut Joining<'_>, of: usize) -> Option<()> {
         let nodes = with.nodes;
-        for _ in 0..words.count()? {
+        let count = words.count()?;
+        if self.of.is_empty() {
+            self.of.reserve(count);
+            with.room.bytes += self.bytes();
+        }
+        for _ in 0..count {
             let bucket = with.bucket(of, words.next()?)?;
             let before = self.bytes();
             let counted = self.of.entry(bucket).or_insert_with(|| {
