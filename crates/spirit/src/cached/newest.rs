@@ -68,10 +68,13 @@ impl Candidate<'_> {
                     self.keep_newest(footing, &hits[first..], is_cut, &caller, recall);
                 }
                 hits.truncate(start + k);
+                let taken = known.segments.end.saturating_sub(window.oldest);
+                self.note_segments(taken, newer.end.saturating_sub(newer.oldest));
                 self.note(if is_newer { Outcome::Joined } else { Outcome::Hit }, recall);
                 return Ok(());
             }
             hits.truncate(first);
+            self.note_segments(0, window.end - window.oldest);
         }
         caller.newest_in(&caller.snapshot.within(window), k, hits)?;
         self.keep_newest(footing, &hits[first..], hits.len() - first == k, &caller, recall);
