@@ -11,6 +11,7 @@ mod bench;
 mod bm25;
 mod busy;
 mod cache_logs;
+mod charts;
 mod cores;
 mod corpus;
 mod engine;
