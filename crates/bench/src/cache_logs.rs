@@ -7,7 +7,7 @@ use spirit_door::sim::Random;
 /// Frequent terms of the thesis' list (classes of luceneutil's `topTerms20120502.txt`).
 pub(crate) const HIGH: usize = 108;
 /// Medium ones.
-const MEDIUM: usize = 1382;
+pub(crate) const MEDIUM: usize = 1382;
 /// Queries of a log.
 pub(crate) const QUERIES: usize = 100_000;
 

@@ -164,6 +164,38 @@ impl Charts {
         finish(&mut axes, &area)
     }
 
+    /// Draws a map of shares from 0 to 1: a column for each step of `step` units, of which each has its rows from the bottom up.
+    pub(crate) fn heat(
+        &self,
+        figure: Figure<'_>,
+        columns: &[Vec<f64>],
+        step: f64,
+        y_end: f64,
+    ) -> Fallible<()> {
+        let Some(path) = self.path(figure) else { return Ok(()) };
+        let area = area(&path)?;
+        let x_end = (columns.len() as f64 * step).max(f64::MIN_POSITIVE);
+        let mut axes = axes(&area, figure.title, LABELS, 0.0..x_end, y_end)?;
+        axes.configure_mesh()
+            .disable_mesh()
+            .x_desc(figure.x)
+            .y_desc(figure.y)
+            .label_style(("sans-serif", TEXT))
+            .draw()?;
+        for (number, column) in columns.iter().enumerate() {
+            let height = y_end / column.len().max(1) as f64;
+            let (from, to) = (number as f64 * step, (number + 1) as f64 * step);
+            let cell = |(row, share): (usize, &f64)| {
+                let (bottom, top) = (row as f64 * height, (row + 1) as f64 * height);
+                Rectangle::new([(from, bottom), (to, top)], COLOURS[0].mix(*share).filled())
+            };
+            let cells = column.iter().enumerate().filter(|(_, share)| **share > 0.0);
+            axes.draw_series(cells.map(cell))?;
+        }
+        area.present()?;
+        Ok(())
+    }
+
     fn path(&self, figure: Figure<'_>) -> Option<PathBuf> {
         let folder = self.folder.as_ref()?;
         Some(folder.join(format!("{}-{}.svg", self.experiment, figure.name)))
@@ -236,14 +268,17 @@ mod tests {
         ];
         charts.lines(figure("lines"), &series).unwrap();
         charts.bars(figure("bars"), &["a".into(), "a long name".into()], &series).unwrap();
+        charts.heat(figure("heat"), &[vec![0.0, 0.5], vec![1.0, 0.0]], 0.2, 8.0).unwrap();
         let read = |name: &str| {
             std::fs::read_to_string(scratch.path().join(format!("test-{name}.svg"))).unwrap()
         };
-        for name in ["lines", "bars"] {
+        for name in ["lines", "bars", "heat"] {
             assert!(read(name).contains("A title"), "{name}");
         }
         assert!(read("lines").contains("ours") && read("lines").contains("theirs"));
         assert!(read("bars").contains("a long name"));
+        // The background, and the cells that are not empty.
+        assert_eq!(read("heat").matches("<rect").count(), 3);
     }
 
     #[test]
