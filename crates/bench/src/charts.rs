@@ -19,6 +19,8 @@ const LONG_LABELS: u32 = 190;
 /// Pixels of text.
 const TEXT: u32 = 14;
 const TITLE: u32 = 17;
+/// The part of the height above the highest point, which the names of the series take.
+const HEADROOM: f64 = 1.4;
 /// The share of a group's width that its bars take.
 const BARS: f64 = 0.8;
 /// Colours that people who see colours differently can tell apart (Okabe and Ito).
@@ -96,7 +98,8 @@ impl Charts {
         let Some(path) = self.path(figure) else { return Ok(()) };
         let area = area(&path)?;
         let x_end = end(series, |point| point.0);
-        let mut axes = axes(&area, figure.title, LABELS, 0.0..x_end, end(series, |point| point.1))?;
+        let mut axes =
+            axes(&area, figure.title, LABELS, 0.0..x_end, HEADROOM * end(series, |point| point.1))?;
         axes.configure_mesh()
             .x_desc(figure.x)
             .y_desc(figure.y)
@@ -133,8 +136,13 @@ impl Charts {
         let is_long = groups.iter().any(|group| group.chars().count() > LONG);
         let labels = if is_long { LONG_LABELS } else { LABELS };
         let x_end = groups.len() as f64 - 0.5;
-        let mut axes =
-            axes(&area, figure.title, labels, -0.5..x_end, end(series, |point| point.1))?;
+        let mut axes = axes(
+            &area,
+            figure.title,
+            labels,
+            -0.5..x_end,
+            HEADROOM * end(series, |point| point.1),
+        )?;
         let font = ("sans-serif", TEXT).into_font();
         let font = if is_long { font.transform(FontTransform::Rotate90) } else { font };
         let group = |at: &f64| match at.fract() == 0.0 && *at >= 0.0 {
@@ -164,7 +172,7 @@ impl Charts {
         finish(&mut axes, &area)
     }
 
-    /// Draws a map of shares from 0 to 1: a column for each step of `step` units, of which each has its rows from the bottom up.
+    /// Draws a map of shares from 0 to 1, in tints of their roots: a column for each step of `step` units, of which each has its rows from the bottom up.
     pub(crate) fn heat(
         &self,
         figure: Figure<'_>,
@@ -187,7 +195,7 @@ impl Charts {
             let (from, to) = (number as f64 * step, (number + 1) as f64 * step);
             let cell = |(row, share): (usize, &f64)| {
                 let (bottom, top) = (row as f64 * height, (row + 1) as f64 * height);
-                Rectangle::new([(from, bottom), (to, top)], COLOURS[0].mix(*share).filled())
+                Rectangle::new([(from, bottom), (to, top)], COLOURS[0].mix(share.sqrt()).filled())
             };
             let cells = column.iter().enumerate().filter(|(_, share)| **share > 0.0);
             axes.draw_series(cells.map(cell))?;

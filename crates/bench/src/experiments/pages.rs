@@ -48,7 +48,7 @@ const EVENTS: &str =
 struct Found {
     name: String,
     samples: Vec<Value>,
-    /// The share of each part's pages that are mapped, for each sample. Parts at the ends that never are are left out.
+    /// The share of each part's pages that are mapped, for each sample. Parts at the ends that no query reads are left out.
     maps: Vec<Vec<f64>>,
     /// Pages that were added to the page cache, and deleted from it, if perf says so.
     events: Option<[u64; 2]>,
@@ -204,7 +204,7 @@ fn show(bench: &mut Bench, all: &[Found]) -> Fallible<()> {
     bench.charts.lines(figure, &rates)
 }
 
-/// The parts' shares in each sample, without the ends of the file that are never mapped, in [`ROWS`] parts at most.
+/// The parts' shares in each sample, without the ends of the file that no query reads, in [`ROWS`] parts at most.
 fn maps(samples: &[Value]) -> Vec<Vec<f64>> {
     let column = |sample: &Value| -> Vec<f64> {
         let bins = sample["bins"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -215,7 +215,9 @@ fn maps(samples: &[Value]) -> Vec<Vec<f64>> {
         let start = column.iter().position(|share| *share > 0.0)?;
         Some((start, column.iter().rposition(|share| *share > 0.0)? + 1))
     };
-    let used = columns.iter().filter_map(is_used).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
+    // What only the start reads is not of the segments.
+    let asked = columns.iter().skip(1);
+    let used = asked.filter_map(is_used).reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
     let Some((start, end)) = used else { return Vec::new() };
     let rows = (end - start).div_ceil(ROWS);
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
