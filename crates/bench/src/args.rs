@@ -25,6 +25,9 @@ pub(crate) struct Args {
     /// Write one JSON object a measured row here.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
+    /// Draw the figures of the experiments of result caches here, a file NAME-FIGURE.svg each.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) svg: Option<PathBuf>,
     /// Rounds of each measurement; figures are medians over them unless stated otherwise.
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) rounds: u64,

@@ -1,4 +1,4 @@
-//! What every experiment is given: settings, corpora, cores, peers, the report.
+//! What every experiment is given: settings, corpora, cores, peers, the report and its figures.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +7,7 @@ use serde_json::json;
 
 use crate::Fallible;
 use crate::args::Args;
+use crate::charts::Charts;
 use crate::cores::Cores;
 use crate::corpus::Corpus;
 use crate::peers::Peers;
@@ -24,6 +25,7 @@ pub(crate) struct Bench {
     pub(crate) cores: Cores,
     pub(crate) peers: Peers,
     pub(crate) report: Report,
+    pub(crate) charts: Charts,
     data: Option<PathBuf>,
     docs: Option<u64>,
     source: Source,
@@ -47,6 +49,7 @@ impl Bench {
             cores,
             peers: Peers::new(args.peers.0.clone(), cores),
             report: Report::new(args.json.as_deref())?,
+            charts: Charts::new(args.svg.as_deref())?,
             data: args.data.clone(),
             docs: args.docs,
             source: Source::choose(args),
@@ -98,6 +101,7 @@ impl Bench {
         ];
         config.extend_from_slice(more);
         self.report.begin(experiment, &config);
+        self.charts.begin(experiment);
     }
 }
 

@@ -11,6 +11,7 @@ mod bench;
 mod bm25;
 mod busy;
 mod cache_logs;
+mod charts;
 mod cores;
 mod corpus;
 mod engine;
@@ -37,7 +38,7 @@ use clap::Parser;
 use args::Args;
 use bench::Bench;
 use experiments::freshness::asker;
-use experiments::{Experiment, restart};
+use experiments::{Experiment, pages, restart};
 
 /// Whatever went wrong; it ends the program with one line.
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
@@ -48,6 +49,9 @@ fn main() -> ExitCode {
     }
     if std::env::args().nth(1).as_deref() == Some(asker::ASK) {
         return ended(asker::ask(std::env::args().skip(2)));
+    }
+    if std::env::args().nth(1).as_deref() == Some(pages::process::ASK) {
+        return ended(pages::process::ask(std::env::args().skip(2)));
     }
     let args = Args::parse();
     let outcome = match task(&args.experiment) {

@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 15] = [
+const EXPERIMENTS: [(&str, &str); 17] = [
     ("ingest", "docs_per_s"),
     ("visible", "p50_us"),
     ("freshness", "p99_us"),
@@ -25,6 +25,8 @@ const EXPERIMENTS: [(&str, &str); 15] = [
     ("intersect", "p50_us"),
     ("formats", "qps"),
     ("blocks", "fresh_bytes_per_posting"),
+    ("cache", "qps_cached"),
+    ("cache-qps", "p99_us"),
     ("cache-live", "dashboard_us"),
 ];
 

@@ -86,17 +86,25 @@ pub(crate) struct Dictionary {
 struct ResultCache {
     stats: CacheStats,
     joined: u64,
+    /// Segments from entries, and segments that questions with an entry evaluated.
+    segments: [u64; 2],
 }
 
 impl Serialize for ResultCache {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.stats.figures().chain([("joined", self.joined)]))
+        let [cached, evaluated] = self.segments;
+        let more = [
+            ("joined", self.joined),
+            ("cached_segments", cached),
+            ("evaluated_segments", evaluated),
+        ];
+        serializer.collect_map(self.stats.figures().chain(more))
     }
 }
 
 impl ResultCache {
     fn lines(&self, lines: &mut Vec<(String, String)>) {
-        let ResultCache { stats, joined } = self;
+        let ResultCache { stats, joined, segments: [cached, evaluated] } = self;
         let mut line = |name: &str, value: String| lines.push((name.to_owned(), value));
         line("result cache", fill(stats.bytes - stats.free_bytes, stats.bytes));
         let (entries, max) = (grouped(stats.entries.into()), grouped(stats.entries_max.into()));
@@ -104,6 +112,8 @@ impl ResultCache {
         let (found, missed) = (grouped(stats.found), grouped(stats.missed));
         line("  look-ups", format!("{found} found, {missed} missed"));
         line("  answers joined", grouped(*joined));
+        let (cached, evaluated) = (grouped(*cached), grouped(*evaluated));
+        line("  segments of hits", format!("{cached} from entries, {evaluated} evaluated"));
     }
 }
 
@@ -181,9 +191,11 @@ impl Stats {
                 .map(|field| Field { name: field.name.clone(), kind: field.kind.to_string() })
                 .collect(),
             strict: !schema.is_dynamic(),
-            cache: stats
-                .cache
-                .map(|cache| ResultCache { stats: cache, joined: stats.joined_answers }),
+            cache: stats.cache.map(|cache| ResultCache {
+                stats: cache,
+                joined: stats.joined_answers,
+                segments: [stats.cached_segments, stats.evaluated_segments],
+            }),
             kept: None,
         })
     }

@@ -57,6 +57,14 @@ pub(crate) struct ResultCache {
     /// Desks so far: each gets the next cache.
     desks: AtomicU64,
     joined: AtomicU64,
+    reuse: Reuse,
+}
+
+/// Registered segments of questions that had an entry.
+#[derive(Debug, Default)]
+struct Reuse {
+    taken: AtomicU64,
+    evaluated: AtomicU64,
 }
 
 /// A question that may have an entry.
@@ -95,6 +103,7 @@ impl ResultCache {
             settings: settings.clone(),
             desks: AtomicU64::new(0),
             joined: AtomicU64::new(0),
+            reuse: Reuse::default(),
         }))
     }
 
@@ -114,6 +123,12 @@ impl ResultCache {
     /// Returns the number of answers that were joined from an entry and newer segments.
     pub(crate) fn joined(&self) -> u64 {
         self.joined.load(Relaxed)
+    }
+
+    /// Returns the numbers of registered segments that answers took from entries, and that questions
+    /// with an entry evaluated.
+    pub(crate) fn reuse(&self) -> (u64, u64) {
+        (self.reuse.taken.load(Relaxed), self.reuse.evaluated.load(Relaxed))
     }
 
     /// Returns the question as one that may have an entry, or notes why it has none. Inlined, since
@@ -221,6 +236,13 @@ impl Candidate<'_> {
     pub(crate) fn keep(&self, recall: &mut Recall) {
         let cache = &self.cache.caches[recall.cache];
         recall.take_waiting(|key, value| self.cache.fill(cache, key, value, self.hash));
+    }
+
+    /// Notes how many registered segments a question with an entry took from it, and evaluated.
+    fn note_segments(&self, taken: u32, evaluated: u32) {
+        let Reuse { taken: all_taken, evaluated: all_evaluated } = &self.cache.reuse;
+        all_taken.fetch_add(u64::from(taken), Relaxed);
+        all_evaluated.fetch_add(u64::from(evaluated), Relaxed);
     }
 
     /// Notes what became of the question.

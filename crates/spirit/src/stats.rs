@@ -173,6 +173,10 @@ pub struct Stats {
     pub cache: Option<CacheStats>,
     /// The answers that were joined from the result cache and newer segments.
     pub joined_answers: u64,
+    /// The registered segments that answers took from entries of the result cache.
+    pub cached_segments: u64,
+    /// The registered segments that questions with an entry evaluated.
+    pub evaluated_segments: u64,
 }
 
 impl Index {
@@ -205,6 +209,7 @@ impl Index {
         let mut stats = Stats { sequence: view.sequence(), ..Stats::default() };
         if let Some(cache) = &self.readable.cache {
             (stats.cache, stats.joined_answers) = (Some(cache.stats()), cache.joined());
+            (stats.cached_segments, stats.evaluated_segments) = cache.reuse();
         }
         let slot = view.stats_pin();
         view.pins.pin(&slot);

@@ -403,6 +403,29 @@ fn mixed(number: u32) -> u32 {
     number ^ number >> 13
 }
 
+#[test]
+fn segments_from_entries_are_counted() {
+    let index = small().cache(keeping_all(Policy::Lru, 10)).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    let mut asked = |segments: usize, ask: &dyn Fn(&mut Reader)| {
+        for _ in 0..segments {
+            index.add("a b c").unwrap();
+            index.flush().unwrap();
+        }
+        ask(&mut reader);
+        let stats = index.stats().unwrap();
+        (stats.cached_segments, stats.evaluated_segments)
+    };
+    let newest =
+        |reader: &mut Reader| assert!(reader.search("+a +b +c", Search::newest(9)).is_ok());
+    let count = |reader: &mut Reader| assert!(reader.count("+a +b +c").is_ok());
+    assert_eq!(asked(3, &newest), (0, 0), "there was no entry");
+    assert_eq!(asked(0, &newest), (3, 0));
+    assert_eq!(asked(2, &newest), (6, 2));
+    assert_eq!(asked(0, &count), (6, 2), "there was no entry");
+    assert_eq!(asked(1, &count), (11, 3));
+}
+
 /// A small heap of which much is dropped or rewritten.
 fn stream(on_full: OnFull, keys: Option<u32>) {
     for policy in POLICIES {

@@ -19,6 +19,7 @@ use spirit_door::sim::Random;
 
 use crate::Fallible;
 use crate::bench::Bench;
+use crate::charts::{Figure, Series};
 use crate::cores::On;
 use crate::report::{Bound, Table, bar, number};
 use crate::timing::{Latencies, Summary};
@@ -57,7 +58,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
         "overhead, %",
     ];
     let mut table = Table::new("blocks of 4 to 1,200 words", &head);
-    let mut ratios = Vec::new();
+    let (mut ratios, mut columns) = (Vec::new(), Vec::new());
     for words in HEAPS {
         let first: Box<dyn Allocator> = Box::new(FirstFit::new(words as u64));
         let tlsf: Box<dyn Allocator> = Box::new(Tlsf::new(words as u64));
@@ -78,10 +79,12 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
             let numbers = times.into_iter().chain([found.scattered, found.overhead]).map(number);
             table.line([(words >> 17).to_string(), name.to_owned()].into_iter().chain(numbers));
             p99.push(found.allocate.p99());
+            columns.push([found.allocate.p50() * 1e3, found.allocate.p99() * 1e3]);
         }
         ratios.push((words >> 17, p99[0] / p99[1]));
     }
     table.print();
+    draw(bench, &columns)?;
     for (mib, ratio) in ratios {
         bar(
             &format!("TLSF's P99 in a heap of {mib} MiB"),
@@ -90,6 +93,19 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
             "first fit",
             &Ok(ratio),
         );
+    }
+    Ok(())
+}
+
+/// Draws allocations: a group for each heap, with first fit and TLSF in turn.
+fn draw(bench: &Bench, columns: &[[f64; 2]]) -> Fallible<()> {
+    let groups = HEAPS.map(|words| format!("{} MiB", words >> 17));
+    for (at, name) in ["p50", "p99"].into_iter().enumerate() {
+        let of = |start| columns.iter().skip(start).step_by(2).map(move |column| column[at]);
+        let series = [Series::bars("first fit", of(0)), Series::bars("TLSF", of(1))];
+        let title = format!("An allocation, {name}");
+        let figure = Figure { name, title: &title, x: "heap", y: "ns" };
+        bench.charts.bars(figure, &groups, &series)?;
     }
     Ok(())
 }

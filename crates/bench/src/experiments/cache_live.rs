@@ -28,6 +28,7 @@ use spirit_door::sim::Random;
 
 use crate::Fallible;
 use crate::bench::Bench;
+use crate::charts::{Figure, Series};
 use crate::cores::On;
 use crate::corpus::Corpus;
 use crate::engine;
@@ -164,6 +165,7 @@ fn hits(bench: &mut Bench, corpus: &Corpus, readers: &mut Readers) -> Fallible<(
     let head = ["question", "without", "hit, P50", "hit, P99", "times"];
     let mut table = Table::new(format!("{}: µs a question", corpus.name), &head);
     let mut worst = (0.0f64, 0.0f64);
+    let (mut names, mut times) = (Vec::new(), Vec::new());
     for kind in kinds(corpus, bench.seed) {
         let queries: Vec<Query> = kind
             .queries
@@ -199,14 +201,30 @@ fn hits(bench: &mut Bench, corpus: &Corpus, readers: &mut Readers) -> Fallible<(
         bench.report.row("cached", &key, "p99_us", "us", &[hit.p99()])?;
         let cells = [plain.p50(), hit.p50(), hit.p99(), plain.p50() / hit.p50()].map(number);
         table.line([kind.name.to_owned()].into_iter().chain(cells));
+        names.push(kind.name.to_owned());
+        times.push([plain.p50(), hit.p50(), hit.p99()].map(f64::log10));
         if kind.name.starts_with("count") {
             worst = (worst.0.max(hit.p50()), worst.1.max(hit.p99()));
         }
     }
     table.print();
+    draw(bench, &names, &times)?;
     bar("a hit, P50", Bound::AtMost(1.0), " µs", "", &Ok(worst.0));
     bar("a hit, P99", Bound::AtMost(3.0), " µs", "", &Ok(worst.1));
     Ok(())
+}
+
+/// Times of a question, as powers of ten from a tenth of a microsecond on.
+fn draw(bench: &Bench, names: &[String], times: &[[f64; 3]]) -> Fallible<()> {
+    let column = |name, at: usize| Series::bars(name, times.iter().map(|times| times[at] + 1.0));
+    let series = [column("without, P50", 0), column("hit, P50", 1), column("hit, P99", 2)];
+    let figure = Figure {
+        name: "hits",
+        title: "A question without the cache, and from it",
+        x: "",
+        y: "log10 of the time in 100 ns",
+    };
+    bench.charts.bars(figure, names, &series)
 }
 
 /// Questions that the cache cannot help: asked for the first time, or cheaper than it.

@@ -17,6 +17,7 @@ use spirit_cache::{Cache, CacheConfig, Key};
 use crate::Fallible;
 use crate::bench::Bench;
 use crate::cache_logs::{Asked, Log};
+use crate::charts::{Figure, Series};
 use crate::report::{Bound, Table, bar, number};
 use crate::timing::median;
 
@@ -38,7 +39,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let log = Log::and(bench.seed);
     let head = ["threads", "caches", "without a lock, M/s", "with", "times", "hits, %"];
     let mut table = Table::new("look-ups a second", &head);
-    let mut two = 0.0;
+    let (mut two, mut rows) = (0.0, Vec::new());
     for (threads, caches) in [(1, 1), (2, 1), (2, 2)] {
         let rounds = bench.rounds.max(ROUNDS_MIN);
         let (mut free, mut locked, mut ratios, mut hits) =
@@ -55,12 +56,19 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
         bench.report.row("without a lock", &key, "look_ups_per_s", "1/s", &free)?;
         bench.report.row("with a lock", &key, "look_ups_per_s", "1/s", &locked)?;
         let rates = [median(&free) / 1e6, median(&locked) / 1e6, median(&ratios), hits];
+        rows.push((format!("{threads} : {caches}"), rates));
         table.line([threads.to_string(), caches.to_string()].into_iter().chain(rates.map(number)));
         if (threads, caches) == (2, 1) {
             two = median(&ratios);
         }
     }
     table.print();
+    let groups: Vec<String> = rows.iter().map(|(name, _)| name.clone()).collect();
+    let column = |name, at: usize| Series::bars(name, rows.iter().map(|(_, rates)| rates[at]));
+    let title = "Figure 5.2, without an index";
+    let figure =
+        Figure { name: "5.2", title, x: "threads : caches", y: "million look-ups a second" };
+    bench.charts.bars(figure, &groups, &[column("without a lock", 0), column("with a lock", 1)])?;
     bar(
         "two threads, one cache",
         Bound::AtLeast(1.0),

@@ -58,6 +58,13 @@ impl Candidate<'_> {
                 outcome = if is_newer { Outcome::Joined } else { Outcome::Hit };
             }
         }
+        if let Some(Known { segments, .. }) = known {
+            let taken = match outcome {
+                Outcome::Missed => 0,
+                _ => segments.end.saturating_sub(window.oldest),
+            };
+            self.note_segments(taken, (window.end - window.oldest).saturating_sub(taken));
+        }
         if outcome == Outcome::Missed {
             first.begin(wanted.by, wanted.k, None);
             caller.first_in(&caller.snapshot.within(window), wanted, first)?;

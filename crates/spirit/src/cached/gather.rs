@@ -41,6 +41,8 @@ struct Renewal<'a, G: Gather> {
     parts: Parts<G::State>,
     /// The position behind the newest part.
     next: u32,
+    /// Segments of the parts that were taken.
+    taken: u32,
     /// True if something other than new rows was evaluated.
     is_changed: bool,
 }
@@ -63,14 +65,18 @@ impl Candidate<'_> {
         let (end, rows) = (known.end(), known.tail.as_ref().map_or(0, |tail| tail.rows_end));
         let parts = Parts::default();
         let next = snapshot.window().oldest;
-        let mut renewal = Renewal { snapshot, gather, parts, next, is_changed: false };
+        let mut renewal = Renewal { snapshot, gather, parts, next, taken: 0, is_changed: false };
         renewal.registered(&mut known)?;
         renewal.rest(known.tail.take())?;
-        let Renewal { mut parts, is_changed, .. } = renewal;
+        let Renewal { mut parts, taken, is_changed, .. } = renewal;
         if is_changed {
             parts.add_up(|states| gather.join(states))?;
         } else {
             parts.take_sum(&mut known);
+        }
+        if is_found {
+            let Window { oldest, end } = snapshot.window();
+            self.note_segments(taken, (end - oldest).saturating_sub(taken));
         }
         let is_longer = snapshot.visible() >= rows + TAIL_ROWS;
         // Another thread's snapshot may have been newer than this one.
@@ -100,6 +106,7 @@ impl<G: Gather> Renewal<'_, G> {
                 self.evaluate(Window { oldest: self.next, end: oldest }, None)?;
             }
             if oldest == self.next && self.is_unchanged(part) {
+                self.taken += end - oldest;
                 self.push(std::mem::take(part))?;
             } else {
                 self.evaluate(Window { oldest: self.next, end }, None)?;

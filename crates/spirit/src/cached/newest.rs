@@ -4,6 +4,7 @@
 //! |---|---|
 //! | 0, 1 | [footing](super::footing), with 1 if there were more matches than were kept |
 //! | 2 | first position (high half) and end (low half) of the segments |
+//! | 3 | number of rows that the snapshot saw |
 //! | one for each match, newest first | segment (high half) and row (low half) |
 //!
 //! A death takes a match out of the list, and a rewrite takes out those of its segments. Then the
@@ -27,6 +28,8 @@ struct Known {
     is_cut: bool,
     /// Matches in segments below this position are not known any more.
     from: Position,
+    /// True if the matches are among the hits.
+    is_appended: bool,
 }
 
 /// What an entry gave.
@@ -46,32 +49,40 @@ impl Candidate<'_> {
     ) -> Result<(), Stop> {
         let footing = Footing::new(caller.view, caller.snapshot);
         let (start, window) = (hits.len(), caller.snapshot.window());
-        let known = self.read(caller.executor, footing, recall);
-        if known.is_some_and(|known| known.segments.end > window.end) {
-            // Another thread's snapshot was newer than this one.
-            self.note(Outcome::Missed, recall);
-            return caller.newest_in(caller.snapshot, k, hits);
-        }
         if caller.snapshot.fresh().next().is_some() {
             caller.newest_in(&caller.snapshot.since(window.end), k, hits)?;
         }
         let first = hits.len();
+        let known = self.read(&caller, footing, start + k, hits, recall);
+        if known.is_some_and(|known| known.segments.end > window.end) {
+            // Another thread's snapshot was newer than this one.
+            self.note(Outcome::Missed, recall);
+            caller.newest_in(&caller.snapshot.within(window), k, hits)?;
+            hits.truncate(start + k);
+            return Ok(());
+        }
         if let Some(known) = known {
             let newer = registered_from(caller.snapshot, known.segments.end);
             let is_newer = newer.oldest < newer.end;
             if is_newer {
                 caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
             }
-            let Listed { is_cut } = caller.append(known, &recall.value, first + k, hits);
+            let is_cut = match known.is_appended {
+                true => known.is_cut,
+                false => caller.append(known, &recall.value, first + k, hits).is_cut,
+            };
             if !is_cut || hits.len() - start >= k {
                 if is_newer {
                     self.keep_newest(footing, &hits[first..], is_cut, &caller, recall);
                 }
                 hits.truncate(start + k);
+                let taken = known.segments.end.saturating_sub(window.oldest);
+                self.note_segments(taken, newer.end.saturating_sub(newer.oldest));
                 self.note(if is_newer { Outcome::Joined } else { Outcome::Hit }, recall);
                 return Ok(());
             }
             hits.truncate(first);
+            self.note_segments(0, window.end - window.oldest);
         }
         caller.newest_in(&caller.snapshot.within(window), k, hits)?;
         self.keep_newest(footing, &hits[first..], hits.len() - first == k, &caller, recall);
@@ -80,17 +91,38 @@ impl Candidate<'_> {
         Ok(())
     }
 
-    /// Reads the matches of an entry.
-    fn read(self, executor: usize, footing: Footing, recall: &mut Recall) -> Option<Known> {
+    /// Reads the matches of an entry. If all of them count and nothing comes before them, they are
+    /// added to `hits` at once, until there are `end`.
+    fn read(
+        self,
+        caller: &Caller<'_>,
+        footing: Footing,
+        end: usize,
+        hits: &mut Vec<Address>,
+        recall: &mut Recall,
+    ) -> Option<Known> {
+        let first = hits.len();
         let cache = &self.cache.caches[recall.cache];
-        let (key, out) = recall.key_and_value(executor);
-        cache.look_up(key, |value: Value<'_>| {
+        let (key, out) = recall.key_and_value(caller.executor);
+        let known = cache.look_up(key, |value: Value<'_>| {
             let Stand { number, from, words } = footing.read(value)?;
-            let (segments, matches) = (Window::from_word(words.get(0)?), words.split_at(1).1);
-            out.clear();
-            out.extend(matches.iter().take(out.capacity()));
-            Some(Known { segments, is_cut: number != 0 || segments.oldest < from, from })
-        })
+            let (segments, seen) = (Window::from_word(words.get(0)?), words.get(1)?);
+            let matches = words.split_at(2).1;
+            let is_appended = caller.has_all(segments, from, seen, matches);
+            if is_appended {
+                hits.extend(matches.iter().take(end - first).map(|word| caller.address(word)));
+            } else {
+                out.clear();
+                out.extend(matches.iter().take(out.capacity()));
+            }
+            let is_cut = number != 0 || segments.oldest < from;
+            Some(Known { segments, is_cut, from, is_appended })
+        });
+        if known.is_none() {
+            // The entry changed while it was read.
+            hits.truncate(first);
+        }
+        known
     }
 
     /// Keeps the newest matches of all registered segments.
@@ -108,7 +140,7 @@ impl Candidate<'_> {
         let out = &mut recall.value;
         out.clear();
         footing.write(u32::from(is_cut), out);
-        out.push(caller.snapshot.window().word());
+        out.extend([caller.snapshot.window().word(), caller.snapshot.visible()]);
         let word = |hit: &Address| u64::from(hit.segment.0) << 32 | u64::from(hit.local);
         out.extend(found.iter().map(word));
         recall.wait(caller.executor);
@@ -126,13 +158,29 @@ impl Caller<'_> {
         spirit_query::newest(snapshot, query, settings, self.scratch, executor, k, hits)
     }
 
+    /// True if all matches of an entry count, and no registered segment is newer.
+    fn has_all(&self, segments: Window, from: Position, seen: u64, matches: Value<'_>) -> bool {
+        let (snapshot, window) = (self.snapshot, self.snapshot.window());
+        let last = matches.len().checked_sub(1).and_then(|last| matches.get(last));
+        // The last one is in the oldest segment.
+        let oldest = last.map_or(Position::MAX, |word| self.address(word).segment.position());
+        let is_there = segments.end == window.end && oldest >= from.max(window.oldest);
+        is_there && snapshot.has_unchanged(segments, seen.min(snapshot.visible()))
+    }
+
+    fn address(&self, word: u64) -> Address {
+        let (segment, local) = (SegmentId((word >> 32) as u32), word as u32);
+        Address { executor: self.executor as u32, segment, local }
+    }
+
     /// Adds the matches of an entry that live and whose segments are there, until there are `end`
     /// hits.
     fn append(&self, known: Known, matches: &[u64], end: usize, hits: &mut Vec<Address>) -> Listed {
-        let (snapshot, executor) = (self.snapshot, self.executor as u32);
+        let snapshot = self.snapshot;
         let (oldest, has_dead) = (snapshot.window().oldest, snapshot.memory().has_dead());
         for word in matches {
-            let (segment, local) = (SegmentId((word >> 32) as u32), *word as u32);
+            let found = self.address(*word);
+            let Address { segment, local, .. } = found;
             if hits.len() >= end || segment.position() < known.from {
                 return Listed { is_cut: true };
             }
@@ -144,7 +192,7 @@ impl Caller<'_> {
                 segment.has_dead() && segment.is_dead(local)
             };
             if !(has_dead && is_dead()) {
-                hits.push(Address { executor, segment, local });
+                hits.push(found);
             }
         }
         Listed { is_cut: known.is_cut }

@@ -48,6 +48,9 @@ impl Candidate<'_> {
         let found = cache.look_up(recall.key(caller.executor), |value| Known::read(value, footing));
         let known = found.filter(|known| known.counts_for(snapshot));
         let (now, is_new) = caller.bring_up(known, up_to)?;
+        if let Some(Known { segments, .. }) = known {
+            self.note_segments(segments.end - segments.oldest, now.segments.end - segments.end);
+        }
         all.add_found(now.count);
         all.add_found(now.fresh);
         let is_longer = known.is_some_and(|known| now.seen >= known.seen + TAIL_ROWS);
