@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use spirit_mem::{FilePart, HeapFile, Region, Residency, Span};
+use spirit_mem::{FilePart, HeapFile, Region, Span};
 
 use crate::config::{CacheConfig, CacheError};
 use crate::keeper::{Fill, Keeper, Kept, Store};
@@ -46,7 +46,7 @@ impl Cache {
         let part = file.map(|file| FilePart { file, start: 0, bytes: plan.region_bytes });
         let dram = spirit_mem::Dram::Private;
         let bytes = plan.region_bytes;
-        let region = Region::reserve_tiers(part, dram, bytes, Residency::OnTouch)
+        let region = Region::reserve_tiers(part, dram, bytes, config.residency)
             .map_err(CacheError::Reserve)?;
         let table = Table::new(0, plan.entries);
         let heap = Span::new(table.end(), (plan.region_bytes - table.end()) / 8);

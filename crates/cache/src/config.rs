@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use spirit_mem::ReserveError;
+use spirit_mem::{ReserveError, Residency};
 
 use crate::allocator::Allocator;
 use crate::allocator::first_fit::FirstFit;
@@ -66,6 +66,8 @@ pub struct CacheConfig {
     pub policy: PolicyKind,
     /// How the heap is divided.
     pub allocator: AllocatorKind,
+    /// When its pages become resident.
+    pub residency: Residency,
 }
 
 /// How a cache's bytes are divided.
@@ -102,7 +104,7 @@ impl CacheConfig {
     /// Returns the settings of a cache of this many bytes.
     pub fn new(bytes: u64) -> CacheConfig {
         let (policy, allocator) = (PolicyKind::default(), AllocatorKind::default());
-        CacheConfig { bytes, entries: None, policy, allocator }
+        CacheConfig { bytes, entries: None, policy, allocator, residency: Residency::default() }
     }
 
     /// Returns an error if a value is out of range.

@@ -18,7 +18,9 @@ const POLICIES: [PolicyKind; 5] = [
 const ALLOCATORS: [AllocatorKind; 2] = [AllocatorKind::FirstFit, AllocatorKind::Tlsf];
 
 fn cache(bytes: u64, entries: u32, policy: PolicyKind, allocator: AllocatorKind) -> Cache {
-    Cache::new(&CacheConfig { bytes, entries: Some(entries), policy, allocator }, None).unwrap()
+    let config =
+        CacheConfig { entries: Some(entries), policy, allocator, ..CacheConfig::new(bytes) };
+    Cache::new(&config, None).unwrap()
 }
 
 /// The words of a key: numbers of one to four words.

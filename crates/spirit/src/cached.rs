@@ -28,7 +28,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
-use spirit_cache::{CacheStats, Costs, Fill, Key, Worth};
+use spirit_cache::{CacheConfig, CacheStats, Costs, Fill, Key, Worth};
 use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
 use spirit_mem::HeapFile;
@@ -96,7 +96,8 @@ impl ResultCache {
         if settings.is_in_second_tier && directory.is_none() {
             return Err(OpenError::NoSecondTier);
         }
-        let caches = (0..settings.caches).map(|number| reserve(settings, directory, number));
+        let config = settings.each(options.residency);
+        let caches = (0..settings.caches).map(|number| reserve(&config, directory, number));
         Ok(Some(ResultCache {
             caches: caches.collect::<Result<_, _>>()?,
             costs: Costs::default(),
@@ -262,12 +263,11 @@ impl Candidate<'_> {
 /// Reserves one cache, in DRAM or in a file. The file has no name any more when this returns, so
 /// that nothing of it is left after a crash. A crash before that leaves the name to the next start.
 fn reserve(
-    settings: &Cache,
+    config: &CacheConfig,
     directory: Option<&Path>,
     number: usize,
 ) -> Result<spirit_cache::Cache, OpenError> {
-    let config = settings.each();
-    let Some(directory) = directory else { return Ok(spirit_cache::Cache::new(&config, None)?) };
+    let Some(directory) = directory else { return Ok(spirit_cache::Cache::new(config, None)?) };
     let bytes = config.file_bytes()?;
     let path = directory.join(format!("cache-{number}"));
     remove(&path)?;
@@ -277,7 +277,7 @@ fn reserve(
         OpenError::File { path, reason, .. } => OpenError::File { path, action: NO_ROOM, reason },
         error => error,
     });
-    let made = made.and_then(|()| Ok(spirit_cache::Cache::new(&config, Some(&file))?));
+    let made = made.and_then(|()| Ok(spirit_cache::Cache::new(config, Some(&file))?));
     remove(&path)?;
     made
 }

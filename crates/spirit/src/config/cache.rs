@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use spirit_cache::{AllocatorKind, CacheConfig, PolicyKind};
+use spirit_mem::Residency;
 
 /// The default of the least time that an answer takes that is kept.
 const COST_MIN: Duration = Duration::from_micros(4);
@@ -98,8 +99,8 @@ impl Cache {
     }
 
     /// Returns the settings of each cache.
-    pub(crate) fn each(&self) -> CacheConfig {
+    pub(crate) fn each(&self, residency: Residency) -> CacheConfig {
         let Cache { bytes, caches, entries, policy, allocator, .. } = *self;
-        CacheConfig { bytes: bytes / caches.max(1) as u64, entries, policy, allocator }
+        CacheConfig { bytes: bytes / caches.max(1) as u64, entries, policy, allocator, residency }
     }
 }

@@ -172,7 +172,7 @@ impl Options {
         within("readers_max", self.readers_max, 1, 4096)?;
         if let Some(cache) = &self.cache {
             within("the number of caches", cache.caches, 1, CACHES_MAX)?;
-            cache.each().check()?;
+            cache.each(self.residency).check()?;
         }
         self.check_segment()?;
         within("merge_after", self.merge_after.unwrap_or(1), 1, RUN_MAX as u64)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use spirit::cache::{Cache, Outcome, Policy};
 use spirit::search::Limits;
 use spirit::stats::Stats;
-use spirit::{Index, Query, Reader, Search, WriteError};
+use spirit::{Index, Query, Reader, Search};
 
 use super::{Medium, Question, options};
 use crate::Fallible;
@@ -88,7 +88,9 @@ impl Live<'_> {
         let _stages = self.cores.pin(On::First);
         let options = options(self.corpus)
             .directory(scratch.path())
-            .nvm_bytes(engine::heap_bytes(self.corpus));
+            .nvm_bytes(engine::heap_bytes(self.corpus))
+            // The pages of a cache are not touched for the first time while queries are timed.
+            .prefault(true);
         Ok(cache.into_iter().fold(options, |options, cache| options.cache(cache)).open()?)
     }
 
@@ -102,7 +104,7 @@ impl Live<'_> {
         index.settle();
         let _queries = self.cores.pin(On::Second);
         let mut cached = index.reader()?;
-        let before = self.fill(&index, &mut cached)?;
+        let before = index.stats()?;
         let mut plain = index.reader()?;
         plain.limits(Limits { cache: false, ..Limits::default() });
         let (mut with, mut without) = (Turns::default(), Turns::default());
@@ -126,20 +128,6 @@ impl Live<'_> {
             }
         }
         self.sum_up(&index, before, &with, &without)
-    }
-
-    /// Fills the cache with answers to other questions, as it is after a while. Returns the statistics.
-    fn fill(&self, index: &Index, cached: &mut Reader) -> Fallible<Stats> {
-        // Lists of another length are other questions.
-        for (number, query) in self.queries.iter().enumerate() {
-            engine::hits(cached, query, Search::newest(Search::HITS_MAX - 1));
-            let is_full =
-                || Ok::<_, WriteError>(index.stats()?.cache.unwrap_or_default().evicted > 0);
-            if number.is_multiple_of(STEPS) && is_full()? {
-                break;
-            }
-        }
-        Ok(index.stats()?)
     }
 
     fn sum_up(
