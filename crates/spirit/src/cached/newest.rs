@@ -10,23 +10,35 @@
 //! list may have too few, though there are more: all is evaluated again. Dropped segments are the
 //! oldest ones. So if the list reaches into one, it has all matches of the others.
 
-use spirit_cache::Value;
+use spirit_cache::{Found, Value};
 use spirit_index::ground::{Position, SegmentId};
 use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
-use spirit_query::{Address, Stop};
+use spirit_query::{Address, Joint, Query, Stop};
 
 use super::footing::{Footing, Stand};
+use super::matching::{Shared, Sought};
+use super::newest_of_either::KnownPair;
 use super::{Caller, Candidate, Outcome, Recall, registered_from};
 
 /// What is known of registered segments, beside the matches that were read.
 #[derive(Clone, Copy)]
-struct Known {
-    segments: Window,
+pub(super) struct Known {
+    pub(super) segments: Window,
     /// True if these have more matches than were read.
-    is_cut: bool,
+    pub(super) is_cut: bool,
     /// Matches in segments below this position are not known any more.
-    from: Position,
+    pub(super) from: Position,
+    /// True if these are not all matches down to the last one.
+    pub(super) is_approximate: bool,
+}
+
+/// What the cache gave. The words of the matches are in the desk's value.
+enum Given {
+    /// A list.
+    List(Known),
+    /// A list of each of two terms.
+    Pair(KnownPair),
 }
 
 /// What an entry gave.
@@ -45,51 +57,67 @@ impl Candidate<'_> {
         recall: &mut Recall,
     ) -> Result<(), Stop> {
         let footing = Footing::new(caller.view, caller.snapshot);
-        let (start, window) = (hits.len(), caller.snapshot.window());
-        let known = self.read(caller.executor, footing, recall);
-        if known.is_some_and(|known| known.segments.end > window.end) {
+        let given = self.read(caller.executor, footing, recall);
+        let segments = given.as_ref().map(Given::segments);
+        if segments.is_some_and(|segments| segments.end > caller.snapshot.window().end) {
             // Another thread's snapshot was newer than this one.
             self.note(Outcome::Missed, recall);
             return caller.newest_in(caller.snapshot, k, hits);
         }
-        if caller.snapshot.fresh().next().is_some() {
-            caller.newest_in(&caller.snapshot.since(window.end), k, hits)?;
+        match given {
+            Some(Given::Pair(known)) => {
+                self.newest_of_either(Some(known), (caller, footing), k, hits, recall)
+            }
+            None if recall.asks_for_either() => {
+                self.newest_of_either(None, (caller, footing), k, hits, recall)
+            }
+            None => self.newest_with(None, (caller, footing), k, hits, recall),
+            Some(Given::List(known)) => {
+                self.newest_with(Some(known), (caller, footing), k, hits, recall)
+            }
         }
+    }
+
+    /// Adds the newest `k` matches of an executor to `hits`, with what is known of them.
+    fn newest_with(
+        self,
+        known: Option<Known>,
+        (mut caller, footing): (Caller<'_>, Footing),
+        k: usize,
+        hits: &mut Vec<Address>,
+        recall: &mut Recall,
+    ) -> Result<(), Stop> {
+        let end = hits.len() + k;
+        caller.newest_fresh(k, hits)?;
         let first = hits.len();
-        if let Some(known) = known {
-            let newer = registered_from(caller.snapshot, known.segments.end);
-            let is_newer = newer.oldest < newer.end;
-            if is_newer {
-                caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
-            }
-            let Listed { is_cut } = caller.append(known, &recall.value, first + k, hits);
-            if !is_cut || hits.len() - start >= k {
-                if is_newer {
-                    self.keep_newest(footing, &hits[first..], is_cut, &caller, recall);
-                }
-                hits.truncate(start + k);
-                self.note(if is_newer { Outcome::Joined } else { Outcome::Hit }, recall);
-                return Ok(());
-            }
-            hits.truncate(first);
+        let known = known.map(|known| (known, &recall.value[..]));
+        let (outcome, is_cut) = caller.newest_registered(known, end - first, k, hits)?;
+        if matches!(outcome, Outcome::Joined | Outcome::Missed) {
+            self.keep_newest(footing, &hits[first..], is_cut, &caller, recall);
         }
-        caller.newest_in(&caller.snapshot.within(window), k, hits)?;
-        self.keep_newest(footing, &hits[first..], hits.len() - first == k, &caller, recall);
-        hits.truncate(start + k);
-        self.note(Outcome::Missed, recall);
+        hits.truncate(end);
+        self.note(outcome, recall);
         Ok(())
     }
 
-    /// Reads the matches of an entry.
-    fn read(self, executor: usize, footing: Footing, recall: &mut Recall) -> Option<Known> {
+    /// Reads the matches of an entry: the question's, or that of another one that has its term.
+    fn read(self, executor: usize, footing: Footing, recall: &mut Recall) -> Option<Given> {
         let cache = &self.cache.caches[recall.cache];
+        let terms = recall.terms;
         let (key, out) = recall.key_and_value(executor);
-        cache.look_up(key, |value: Value<'_>| {
-            let Stand { number, from, words } = footing.read(value)?;
-            let (segments, matches) = (Window::from_word(words.get(0)?), words.split_at(1).1);
-            out.clear();
-            out.extend(matches.iter().take(out.capacity()));
-            Some(Known { segments, is_cut: number != 0 || segments.oldest < from, from })
+        let Some(terms) = terms else {
+            return cache.look_up(key, |value| Known::read(footing, value, out).map(Given::List));
+        };
+        let sought = Sought::by(key.words, terms, self.cache.settings.matching);
+        cache.look_up_any(key, sought.aliases(), |found| match found {
+            Found::Own(value) if terms.joint == Joint::Any => {
+                KnownPair::read(footing, value, out).map(Given::Pair)
+            }
+            Found::Own(value) => Known::read(footing, value, out).map(Given::List),
+            Found::Other { alias, key: other, value } => {
+                let shared = sought.share(alias, (key.words, terms), other)?;
+                Known::read_shared(shared, terms.joint, footing, value, out).map(Given::List)
+            }
         })
     }
 
@@ -109,13 +137,102 @@ impl Candidate<'_> {
         out.clear();
         footing.write(u32::from(is_cut), out);
         out.push(caller.snapshot.window().word());
-        let word = |hit: &Address| u64::from(hit.segment.0) << 32 | u64::from(hit.local);
-        out.extend(found.iter().map(word));
+        out.extend(found.iter().map(word_of));
         recall.wait(caller.executor);
     }
 }
 
-impl Caller<'_> {
+/// Returns the word of a match.
+pub(super) fn word_of(hit: &Address) -> u64 {
+    u64::from(hit.segment.0) << 32 | u64::from(hit.local)
+}
+
+impl Given {
+    fn segments(&self) -> Window {
+        match self {
+            Given::List(known) => known.segments,
+            Given::Pair(known) => known.segments(),
+        }
+    }
+}
+
+impl Known {
+    /// Reads the words of a list into `out`.
+    fn read(footing: Footing, value: Value<'_>, out: &mut Vec<u64>) -> Option<Known> {
+        let Stand { number, from, words } = footing.read(value)?;
+        let (segments, matches) = (Window::from_word(words.get(0)?), words.split_at(1).1);
+        out.clear();
+        out.extend(matches.iter().take(out.capacity()));
+        let is_cut = number != 0 || segments.oldest < from;
+        Some(Known { segments, is_cut, from, is_approximate: false })
+    }
+
+    /// Reads the words of the list that another question's entry has for a question with this joint.
+    fn read_shared(
+        shared: Shared,
+        joint: Joint,
+        footing: Footing,
+        value: Value<'_>,
+        out: &mut Vec<u64>,
+    ) -> Option<Known> {
+        let known = match shared.joint {
+            Joint::Any => KnownPair::read_one(footing, value, shared.term, out)?,
+            Joint::One | Joint::All => Known::read(footing, value, out)?,
+        };
+        let is_approximate = (joint, shared.joint) != (Joint::One, Joint::Any);
+        Some(Known { is_approximate, ..known })
+    }
+}
+
+impl<'a> Caller<'a> {
+    /// Returns the same caller with another query.
+    pub(super) fn with<'b>(&'b mut self, query: &'b Query) -> Caller<'b>
+    where
+        'a: 'b,
+    {
+        let Caller { view, executor, snapshot, settings, .. } = *self;
+        Caller { view, executor, snapshot, query, settings, scratch: self.scratch }
+    }
+
+    /// Adds the newest `k` matches in fresh segments.
+    pub(super) fn newest_fresh(&mut self, k: usize, hits: &mut Vec<Address>) -> Result<(), Stop> {
+        match self.snapshot.fresh().next() {
+            Some(_) => self.newest_in(&self.snapshot.since(self.snapshot.window().end), k, hits),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds the newest matches in registered segments to `hits`: at least `wanted` and at most `k` if
+    /// there are as many. What is known of them must not reach behind the snapshot's window. Returns
+    /// what became of that, and whether there may be more.
+    pub(super) fn newest_registered(
+        &mut self,
+        known: Option<(Known, &[u64])>,
+        wanted: usize,
+        k: usize,
+        hits: &mut Vec<Address>,
+    ) -> Result<(Outcome, bool), Stop> {
+        let first = hits.len();
+        if let Some((known, words)) = known {
+            let newer = registered_from(self.snapshot, known.segments.end);
+            let is_newer = newer.oldest < newer.end;
+            if is_newer {
+                self.newest_in(&self.snapshot.within(newer), k, hits)?;
+            }
+            let before = hits.len();
+            let Listed { is_cut } = self.append(known, words, first + k, hits);
+            if known.is_approximate && hits.len() > before {
+                return Ok((Outcome::Approximate, true));
+            }
+            if !known.is_approximate && (!is_cut || hits.len() - first >= wanted) {
+                return Ok((if is_newer { Outcome::Joined } else { Outcome::Hit }, is_cut));
+            }
+            hits.truncate(first);
+        }
+        self.newest_in(&self.snapshot.within(self.snapshot.window()), k, hits)?;
+        Ok((Outcome::Missed, hits.len() - first == k))
+    }
+
     fn newest_in(
         &mut self,
         snapshot: &Snapshot<'_>,

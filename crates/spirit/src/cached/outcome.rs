@@ -17,6 +17,9 @@ pub enum Outcome {
     Hit,
     /// Like a hit, but segments that are new, or in which documents died, were evaluated too.
     Joined,
+    /// Segments were answered from the entry of another question that has its term: some matches are
+    /// missing. Only with [`Matching::Partial2`](crate::cache::Matching).
+    Approximate,
 }
 
 /// The reason why a question did not go to the result cache.
@@ -64,6 +67,9 @@ impl fmt::Display for Outcome {
             Outcome::Bypassed(why) => write!(f, "not asked: {why}"),
             Outcome::Missed => f.write_str("missed: no entry, or too little left of it"),
             Outcome::Hit => f.write_str("hit: only rows that came since were evaluated"),
+            Outcome::Approximate => f.write_str(
+                "approximate: from an answer to another query with its term, some matches are missing",
+            ),
             Outcome::Joined => f.write_str(
                 "joined: segments that are new or changed were evaluated, and rows that came since",
             ),

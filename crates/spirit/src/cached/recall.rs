@@ -1,8 +1,10 @@
 //! The memory of a desk for the result cache, and what became of its last question.
 
 use spirit_cache::Key;
-use spirit_query::{CLAUSES_MAX, Query, write_key};
+use spirit_query::{CLAUSES_MAX, Joint, PackedTerms, Query, write_key};
 
+use super::ResultCache;
+use super::newest_of_either::Pair;
 use super::outcome::Outcome;
 
 /// Words of the longest key. A larger query is not kept: each look-up compares its key.
@@ -41,8 +43,12 @@ pub(crate) struct Recall {
     /// The number of the desk's cache.
     pub(super) cache: usize,
     key: Vec<u64>,
+    /// The terms of the key, if entries of other questions with these terms may answer it.
+    pub(super) terms: Option<PackedTerms>,
     /// The value that is being read or written.
     pub(super) value: Vec<u64>,
+    /// The lists of two terms, with room if there is partial matching.
+    pub(super) pair: Pair,
     /// Values that are kept once the answer is known to be right, one behind the other, with their
     /// executors and their ends.
     waiting: Vec<u64>,
@@ -53,13 +59,15 @@ pub(crate) struct Recall {
 }
 
 impl Recall {
-    /// Reserves the memory for answers of at most `hits_max` matches of some executors, and the cache
-    /// with this number.
-    pub(crate) fn new(cache: Option<usize>, executors: usize, hits_max: usize) -> Recall {
+    /// Reserves the memory for answers of at most `hits_max` matches of some executors, and assigns a
+    /// cache.
+    pub(crate) fn new(cache: Option<&ResultCache>, executors: usize, hits_max: usize) -> Recall {
         let room = |words| if cache.is_some() { words } else { 0 };
         let value_words = room(hits_max * MATCH_WORDS + EXTRA_WORDS);
         Recall {
-            cache: cache.unwrap_or(0),
+            cache: cache.map_or(0, ResultCache::assign),
+            terms: None,
+            pair: Pair::new(if cache.is_some_and(ResultCache::is_partial) { hits_max } else { 0 }),
             key: Vec::with_capacity(room(KEY_WORDS)),
             value: Vec::with_capacity(value_words),
             waiting: Vec::with_capacity(value_words * executors),
@@ -78,6 +86,7 @@ impl Recall {
             Question::Best { k, .. } => (3, k as u64),
         };
         self.may_grow = question == Question::Facets;
+        self.terms = None;
         self.key.clear();
         self.key.push(kind | k << 32);
         let Question::Best { parameters: [k1, b], total, .. } = question else {
@@ -85,6 +94,16 @@ impl Recall {
         };
         self.key.extend([u64::from(k1) << 32 | u64::from(b), total]);
         write_key(query, true, &mut self.key).then(|| Key::new(&self.key).hash)
+    }
+
+    /// Notes the terms of the key.
+    pub(super) fn find_terms(&mut self) {
+        self.terms = PackedTerms::find(|at| self.key.get(at + 1).copied());
+    }
+
+    /// True if the question is for either of two terms, and its entry is to have both.
+    pub(super) fn asks_for_either(&self) -> bool {
+        self.terms.is_some_and(|terms| terms.joint == Joint::Any)
     }
 
     /// Adds another query to the key, and returns the hash of all.

@@ -8,7 +8,7 @@ use spirit_query::{
     snapshot_for,
 };
 
-use crate::cached::{Bypass, Caller, Candidate, Question, Recall};
+use crate::cached::{Bypass, Caller, Candidate, Outcome, Question, Recall};
 use crate::search::ask::{Ask, Lent};
 use crate::search::cursor::{self, Cursor, Last, RankedCursor};
 use crate::search::error::SearchError;
@@ -203,7 +203,11 @@ fn newest(
         let found = hits.len() - before;
         match &mut tally {
             // All matches of this part are among the hits.
-            Some(tally) if found < search.k && settings.before.is_none() => {
+            Some(tally)
+                if found < search.k
+                    && settings.before.is_none()
+                    && recall.outcome != Outcome::Approximate =>
+            {
                 tally.add_found(found as u64);
             }
             Some(tally) => tally.add(&snapshot, query, of_all(settings), scratch)?,

@@ -51,7 +51,7 @@ impl Workspace {
             scored: Vec::with_capacity(HITS_MAX),
             first: First::with_capacity(HITS_MAX),
             keyed: FirstKeyed::default(),
-            recall: Recall::new(cache.map(ResultCache::assign), executors, HITS_MAX),
+            recall: Recall::new(cache, executors, HITS_MAX),
         }
     }
 }
