@@ -64,18 +64,50 @@ impl Candidate<'_> {
             self.note(Outcome::Missed, recall);
             return caller.newest_in(caller.snapshot, k, hits);
         }
-        match given {
+        let known = match given {
             Some(Given::Pair(known)) => {
-                self.newest_of_either(Some(known), (caller, footing), k, hits, recall)
+                return self.newest_of_either(Some(known), (caller, footing), k, hits, recall);
             }
-            None if recall.asks_for_either() => {
-                self.newest_of_either(None, (caller, footing), k, hits, recall)
+            Some(Given::List(known)) if known.is_approximate => {
+                if self.newest_roughly(known, &mut caller, k, hits, recall)? {
+                    return Ok(());
+                }
+                None
             }
-            None => self.newest_with(None, (caller, footing), k, hits, recall),
-            Some(Given::List(known)) => {
-                self.newest_with(Some(known), (caller, footing), k, hits, recall)
-            }
+            Some(Given::List(known)) => Some(known),
+            None => None,
+        };
+        match recall.asks_for_either() {
+            true => self.newest_of_either(None, (caller, footing), k, hits, recall),
+            false => self.newest_with(known, (caller, footing), k, hits, recall),
         }
+    }
+
+    /// Adds the newest `k` matches of an executor to `hits`, as far as another question's entry has
+    /// them. Returns false if it has none. Then nothing is added.
+    fn newest_roughly(
+        self,
+        known: Known,
+        caller: &mut Caller<'_>,
+        k: usize,
+        hits: &mut Vec<Address>,
+        recall: &mut Recall,
+    ) -> Result<bool, Stop> {
+        let start = hits.len();
+        caller.newest_fresh(k, hits)?;
+        let first = hits.len();
+        let newer = registered_from(caller.snapshot, known.segments.end);
+        if newer.oldest < newer.end {
+            caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
+        }
+        let before = hits.len();
+        caller.append(known, &recall.value, first + k, hits);
+        let has_any = hits.len() > before;
+        hits.truncate(if has_any { start + k } else { start });
+        if has_any {
+            self.note(Outcome::Approximate, recall);
+        }
+        Ok(has_any)
     }
 
     /// Adds the newest `k` matches of an executor to `hits`, with what is known of them.
@@ -92,7 +124,7 @@ impl Candidate<'_> {
         let first = hits.len();
         let known = known.map(|known| (known, &recall.value[..]));
         let (outcome, is_cut) = caller.newest_registered(known, end - first, k, hits)?;
-        if matches!(outcome, Outcome::Joined | Outcome::Missed) {
+        if outcome != Outcome::Hit {
             self.keep_newest(footing, &hits[first..], is_cut, &caller, recall);
         }
         hits.truncate(end);
@@ -219,12 +251,8 @@ impl<'a> Caller<'a> {
             if is_newer {
                 self.newest_in(&self.snapshot.within(newer), k, hits)?;
             }
-            let before = hits.len();
             let Listed { is_cut } = self.append(known, words, first + k, hits);
-            if known.is_approximate && hits.len() > before {
-                return Ok((Outcome::Approximate, true));
-            }
-            if !known.is_approximate && (!is_cut || hits.len() - first >= wanted) {
+            if !is_cut || hits.len() - first >= wanted {
                 return Ok((if is_newer { Outcome::Joined } else { Outcome::Hit }, is_cut));
             }
             hits.truncate(first);
