@@ -213,7 +213,7 @@ fn check(cached: &mut Reader, plain: &mut Reader, query: &str, k: usize) -> bool
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
     #[test]
     fn approximate_hits_match(steps in steps(), executors in 1usize..3) {
