@@ -11,8 +11,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use spirit_mem::{FilePart, HeapFile, Region, Span};
 
+use crate::aliases::Aliases;
 use crate::config::{CacheConfig, CacheError};
-use crate::keeper::{Fill, Keeper, Kept, Store};
+use crate::keeper::{Fill, Filling, Keeper, Kept, Store};
 use crate::key::Key;
 use crate::stats::CacheStats;
 use crate::table::Table;
@@ -23,6 +24,7 @@ use crate::value::Value;
 pub struct Cache {
     region: Region,
     table: Table,
+    aliases: Aliases,
     heap: Span<AtomicU64>,
     keeper: Mutex<Keeper>,
     touches: Touches,
@@ -30,9 +32,27 @@ pub struct Cache {
     entries_max: u32,
 }
 
+/// What a look-up by a key or an alias reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Found<'h> {
+    /// The value of the key.
+    Own(Value<'h>),
+    /// An entry that probably has an alias. Its key must be compared: different aliases may be equal,
+    /// and the entry may have got another key.
+    Other {
+        /// The alias' number.
+        alias: usize,
+        /// The words of the entry's key.
+        key: Value<'h>,
+        /// Its value.
+        value: Value<'h>,
+    },
+}
+
 /// What is counted for statistics.
 #[derive(Default)]
 struct Counts {
+    found_by_alias: AtomicU64,
     missed: AtomicU64,
     filled: AtomicU64,
     busy: AtomicU64,
@@ -49,12 +69,14 @@ impl Cache {
         let region = Region::reserve_tiers(part, dram, bytes, config.residency)
             .map_err(CacheError::Reserve)?;
         let table = Table::new(0, plan.entries);
-        let heap = Span::new(table.end(), (plan.region_bytes - table.end()) / 8);
+        let aliases = Aliases::new(table.end(), plan.entries, plan.aliases);
+        let heap = Span::new(aliases.end(), (plan.region_bytes - aliases.end()) / 8);
         let keeper =
             Keeper::new(config.policy.make(plan.entries), config.allocator.make(heap.len()));
         Ok(Cache {
             region,
             table,
+            aliases,
             heap,
             keeper: Mutex::new(keeper),
             touches: Touches::new(),
@@ -67,7 +89,40 @@ impl Cache {
     /// take any words, since the value may change meanwhile. Then its result is dropped.
     #[inline]
     pub fn look_up<T>(&self, key: Key<'_>, read: impl FnOnce(Value<'_>) -> Option<T>) -> Option<T> {
-        match self.table.look_up(&self.region, self.heap(), key, read) {
+        let found = self.table.look_up(&self.region, self.heap(), key, read);
+        self.note(found)
+    }
+
+    /// Looks a key up, and if that finds nothing, entries with any of these aliases, one alias after
+    /// the other. `read` is like that of [`look_up`](Self::look_up). It counts as one look-up, and
+    /// touches the entry that was found.
+    pub fn look_up_any<T>(
+        &self,
+        key: Key<'_>,
+        aliases: &[u64],
+        mut read: impl FnMut(Found<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let own = |value: Value<'_>| read(Found::Own(value));
+        let found = self.table.look_up(&self.region, self.heap(), key, own).or_else(|| {
+            let mut by_alias = |(alias, hash): (usize, &u64)| {
+                self.aliases.find(&self.region, *hash, |entry| {
+                    let found = self.table.read(&self.region, self.heap(), entry, |key, value| {
+                        read(Found::Other { alias, key, value })
+                    });
+                    found.map(|found| (entry, found))
+                })
+            };
+            let found = aliases.iter().enumerate().find_map(&mut by_alias)?;
+            self.counts.found_by_alias.fetch_add(1, Relaxed);
+            Some(found)
+        });
+        self.note(found)
+    }
+
+    /// Notes what a look-up found.
+    #[inline(always)]
+    fn note<T>(&self, found: Option<(u32, T)>) -> Option<T> {
+        match found {
             Some((entry, found)) => {
                 if self.touches.push(entry) {
                     self.learn();
@@ -83,12 +138,18 @@ impl Cache {
 
     /// Keeps a value, in place of an earlier one of the key.
     pub fn fill(&self, key: Key<'_>, value: &[u64]) -> Fill {
+        self.fill_as(key, value, &[])
+    }
+
+    /// Keeps a value, in place of an earlier one of the key, whose aliases were the same. Those
+    /// beyond [`CacheConfig::aliases`] are left out.
+    pub fn fill_as(&self, key: Key<'_>, value: &[u64], aliases: &[u64]) -> Fill {
         let Some(mut keeper) = self.try_keep() else {
             self.counts.busy.fetch_add(1, Relaxed);
             return Fill::Busy;
         };
         self.touches.take(|entry| keeper.touch(self.store(), entry));
-        let fill = keeper.fill(self.store(), key, value);
+        let fill = keeper.fill(self.store(), Filling { key, value, aliases });
         match fill {
             Fill::Kept => self.counts.filled.fetch_add(1, Relaxed),
             Fill::Refused | Fill::Busy => 0,
@@ -111,7 +172,7 @@ impl Cache {
         let count = |count: &AtomicU64| count.load(Relaxed);
         CacheStats {
             bytes: self.region_bytes() + policy_bytes + self.touches.bytes(),
-            table_bytes: self.table.end(),
+            table_bytes: self.aliases.end(),
             policy_bytes: policy_bytes + self.touches.bytes(),
             heap_bytes: self.heap.bytes(),
             kept_bytes: words * 8,
@@ -121,6 +182,7 @@ impl Cache {
             entries,
             entries_max: self.entries_max,
             found: self.touches.count(),
+            found_by_alias: count(&self.counts.found_by_alias),
             missed: count(&self.counts.missed),
             filled: count(&self.counts.filled),
             evicted,
@@ -142,7 +204,8 @@ impl Cache {
     }
 
     fn store(&self) -> Store<'_> {
-        Store { region: &self.region, table: &self.table, heap: self.heap() }
+        let Cache { region, table, aliases, .. } = self;
+        Store { region, table, aliases, heap: self.heap() }
     }
 
     #[inline]
@@ -151,7 +214,7 @@ impl Cache {
     }
 
     fn region_bytes(&self) -> u64 {
-        self.table.end() + self.heap.bytes()
+        self.aliases.end() + self.heap.bytes()
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use spirit_mem::{ReserveError, Residency};
 
+use crate::aliases::Aliases;
 use crate::allocator::Allocator;
 use crate::allocator::first_fit::FirstFit;
 use crate::allocator::tlsf::Tlsf;
@@ -21,6 +22,8 @@ pub const CACHE_BYTES_MIN: u64 = 64 << 10;
 pub const CACHE_BYTES_MAX: u64 = 32 << 30;
 /// The largest number of entries of one cache.
 pub const CACHE_ENTRIES_MAX: u32 = 1 << 24;
+/// The largest number of aliases of one entry.
+pub const CACHE_ALIASES_MAX: u32 = 8;
 /// Bytes for each entry, if their number is not given.
 const BYTES_AN_ENTRY: u64 = 1024;
 /// Bytes of the policies' lists for each entry, at most.
@@ -68,12 +71,16 @@ pub struct CacheConfig {
     pub allocator: AllocatorKind,
     /// When its pages become resident.
     pub residency: Residency,
+    /// Aliases of an entry, at most: further names, by which other questions find it. 0: none.
+    pub aliases: u32,
 }
 
 /// How a cache's bytes are divided.
 pub(crate) struct Plan {
     pub(crate) entries: u32,
-    /// Bytes of table and heap.
+    /// Aliases of an entry, at most.
+    pub(crate) aliases: u32,
+    /// Bytes of table, aliases and heap.
     pub(crate) region_bytes: u64,
 }
 
@@ -104,7 +111,8 @@ impl CacheConfig {
     /// Returns the settings of a cache of this many bytes.
     pub fn new(bytes: u64) -> CacheConfig {
         let (policy, allocator) = (PolicyKind::default(), AllocatorKind::default());
-        CacheConfig { bytes, entries: None, policy, allocator, residency: Residency::default() }
+        let residency = Residency::default();
+        CacheConfig { bytes, entries: None, policy, allocator, residency, aliases: 0 }
     }
 
     /// Returns an error if a value is out of range.
@@ -124,13 +132,14 @@ impl CacheConfig {
             return Err(CacheError::Entries { entries, max: CACHE_ENTRIES_MAX });
         }
         let lists = u64::from(entries) * POLICY_BYTES_AN_ENTRY;
-        let table = Table::new(0, entries).end();
+        let aliases = self.aliases.min(CACHE_ALIASES_MAX);
+        let table = Aliases::new(Table::new(0, entries).end(), entries, aliases).end();
         // A half for the heap, at least.
         let min = ((lists + table) * 2).max(CACHE_BYTES_MIN);
         if !(min..=CACHE_BYTES_MAX).contains(&self.bytes) {
             return Err(CacheError::Bytes { bytes: self.bytes, min, max: CACHE_BYTES_MAX });
         }
-        Ok(Plan { entries, region_bytes: (self.bytes - lists) / PAGE * PAGE })
+        Ok(Plan { entries, aliases, region_bytes: (self.bytes - lists) / PAGE * PAGE })
     }
 }
 

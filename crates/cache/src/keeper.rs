@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicU64;
 
 use spirit_mem::Region;
 
+use crate::aliases::Aliases;
 use crate::allocator::{Allocator, Block, Usage};
 use crate::key::Key;
 use crate::policy::Policy;
@@ -45,7 +46,17 @@ struct Blocks {
 pub(crate) struct Store<'c> {
     pub(crate) region: &'c Region,
     pub(crate) table: &'c Table,
+    pub(crate) aliases: &'c Aliases,
     pub(crate) heap: &'c [AtomicU64],
+}
+
+/// What is filled in.
+#[derive(Clone, Copy)]
+pub(crate) struct Filling<'f> {
+    pub(crate) key: Key<'f>,
+    pub(crate) value: &'f [u64],
+    /// The same ones for equal keys.
+    pub(crate) aliases: &'f [u64],
 }
 
 /// What a keeper counts.
@@ -71,15 +82,14 @@ impl Keeper {
     }
 
     /// Keeps a value, in place of an earlier one of the key.
-    pub(crate) fn fill(&mut self, store: Store<'_>, key: Key<'_>, value: &[u64]) -> Fill {
-        let words = key.words.len() as u64 + value.len() as u64;
-        if words > store.heap.len() as u64 / 2 {
-            self.remove(store, key);
+    pub(crate) fn fill(&mut self, store: Store<'_>, filling: Filling<'_>) -> Fill {
+        if filling.words() > store.heap.len() as u64 / 2 {
+            self.remove(store, filling.key);
             return Fill::TooLarge;
         }
-        match store.table.find(store.region, store.heap, key) {
-            Some(entry) => self.replace(store, entry, key, value),
-            None => self.add(store, key, value),
+        match store.table.find(store.region, store.heap, filling.key) {
+            Some(entry) => self.replace(store, entry, filling),
+            None => self.add(store, filling),
         }
     }
 
@@ -102,17 +112,19 @@ impl Keeper {
         }
     }
 
-    fn add(&mut self, store: Store<'_>, key: Key<'_>, value: &[u64]) -> Fill {
+    fn add(&mut self, store: Store<'_>, filling: Filling<'_>) -> Fill {
         let Keeper { policy, blocks } = self;
-        let Some(entry) = policy.admit(key.hash, &mut |entry| blocks.evict(store, entry)) else {
+        let mut leave = |entry| blocks.evict(store, entry);
+        let Some(entry) = policy.admit(filling.key.hash, &mut leave) else {
             return Fill::Refused;
         };
-        self.place(store, entry, key, value)
+        self.place(store, entry, filling)
     }
 
     /// Puts the key and value of an entry that the policy has into the table. Others may leave for
     /// it. Without room, the entry leaves too.
-    fn place(&mut self, store: Store<'_>, entry: u32, key: Key<'_>, value: &[u64]) -> Fill {
+    fn place(&mut self, store: Store<'_>, entry: u32, filling: Filling<'_>) -> Fill {
+        let Filling { key, value, aliases } = filling;
         // Half of the heap at most: they fit.
         let (key_words, value_words) = (key.words.len() as u32, value.len() as u32);
         let Some(block) = self.make_room(store, entry, key_words + value_words) else {
@@ -121,6 +133,7 @@ impl Keeper {
         let place = Place { block, key_words, value_words };
         place.write(store.heap, key, value);
         store.table.link(store.region, entry, key.hash, place);
+        store.aliases.link(store.region, entry, aliases);
         self.blocks.words += place.words();
         Fill::Kept
     }
@@ -141,13 +154,13 @@ impl Keeper {
         None
     }
 
-    fn replace(&mut self, store: Store<'_>, entry: u32, key: Key<'_>, value: &[u64]) -> Fill {
+    fn replace(&mut self, store: Store<'_>, entry: u32, filling: Filling<'_>) -> Fill {
+        let Filling { key, value, .. } = filling;
         let Some(old) = store.table.place(store.region, entry) else { return Fill::Refused };
-        let room = self.blocks.allocator.words(store.heap, old.block) as usize;
-        let words = key.words.len() + value.len();
-        if words > room || words < room / 2 {
+        let room = u64::from(self.blocks.allocator.words(store.heap, old.block));
+        if filling.words() > room || filling.words() < room / 2 {
             self.blocks.release(store, entry);
-            return self.place(store, entry, key, value);
+            return self.place(store, entry, filling);
         }
         let new = Place { value_words: value.len() as u32, ..old };
         store.table.close(store.region, entry);
@@ -155,6 +168,13 @@ impl Keeper {
         store.table.open(store.region, entry, new);
         self.blocks.words = self.blocks.words - old.words() + new.words();
         Fill::Kept
+    }
+}
+
+impl Filling<'_> {
+    /// Returns the words of key and value.
+    fn words(&self) -> u64 {
+        self.key.words.len() as u64 + self.value.len() as u64
     }
 }
 
@@ -167,6 +187,7 @@ impl Blocks {
     /// Takes an entry out of the table, and gives its block back.
     fn release(&mut self, store: Store<'_>, entry: u32) {
         if let Some(place) = store.table.unlink(store.region, entry) {
+            store.aliases.unlink(store.region, entry);
             self.allocator.free(store.heap, place.block);
             self.words -= place.words();
         }

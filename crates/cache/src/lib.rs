@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`stamp`] | how readers copy what may change meanwhile |
 //! | `table` | from a key to its value |
+//! | `aliases` | further names of entries |
 //! | `touches` | what look-ups tell the policy, later |
 //! | `keeper` | fills, replaces and evicts |
 //! | [`cache`] | all of it together |
@@ -16,6 +17,7 @@
 
 #![forbid(unsafe_code)]
 
+mod aliases;
 pub mod allocator;
 pub mod cache;
 pub mod config;
@@ -29,7 +31,7 @@ mod touches;
 pub mod value;
 pub mod worth;
 
-pub use cache::Cache;
+pub use cache::{Cache, Found};
 pub use config::{AllocatorKind, CacheConfig, CacheError, PolicyKind};
 pub use keeper::Fill;
 pub use key::{Key, hash};

@@ -51,6 +51,8 @@ stats! {
     entries_max: u32,
     /// Look-ups that found an entry.
     found: u64,
+    /// Those of them that found the entry of another question by an alias.
+    found_by_alias: u64,
     /// Look-ups that found none, or one that was being changed or of no use.
     missed: u64,
     /// Values that were kept.

@@ -18,6 +18,9 @@
 //! A reader follows the chain of its bucket. Entries may leave the chain meanwhile and enter
 //! another one, so a reader may get lost. Then it finds nothing, which is a miss. It takes a bounded
 //! number of steps, and believes nothing before it has compared the stamp.
+//!
+//! [Aliases](crate::aliases) lead to an entry by its number. Its reader has the words of the key that
+//! is stored there too, and compares them itself.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -84,6 +87,22 @@ impl Table {
             next = (words[2].load(Acquire) >> 32) as u32;
         }
         None
+    }
+
+    /// Lets `read` read an entry's key and value. The entry may have any key by now.
+    pub(crate) fn read<T>(
+        &self,
+        region: &Region,
+        heap: &[AtomicU64],
+        entry: u32,
+        read: impl FnOnce(Value<'_>, Value<'_>) -> Option<T>,
+    ) -> Option<T> {
+        let words = self.entry(region, entry)?;
+        stamp::read(&words[0], || {
+            let place = Place::of(words);
+            let (key, value) = Value(place.view(heap)?).split_at(place.key_words as usize);
+            read(key, value)
+        })
     }
 
     /// Finds the entry of a key. For the owner.

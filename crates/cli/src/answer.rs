@@ -30,6 +30,9 @@ struct Answer<'a> {
     count: u64,
     /// Whether `count` is of all matches.
     exact: bool,
+    /// Whether hits are missing, since the result cache answered from another query's entry.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    approximate: bool,
     took_us: f64,
     hits: Vec<Hit>,
     /// Where the next page begins, if there may be one.
@@ -148,7 +151,8 @@ fn answer_once<'a>(
     let shown = hits.len().min(args.k);
     let full = shown == args.k;
     let first_page = args.after.is_none();
-    let total = match first_page && !full {
+    let approximate = hits.is_approximate();
+    let total = match first_page && !full && !approximate {
         // These are all there are, however far they were to be counted.
         true => Total::Exact(shown as u64),
         false => hits.total().unwrap_or(Total::AtLeast(shown as u64)),
@@ -159,6 +163,7 @@ fn answer_once<'a>(
         query: asked.text,
         count: total.count(),
         exact: total.is_exact(),
+        approximate,
         sequence: index.is_read_only().then(|| hits.as_of()),
         took_us: rounded(took.as_secs_f64() * 1e6, 3),
         cursor: cursor.map(|cursor| cursor.to_string()),
@@ -278,6 +283,7 @@ impl Answer<'_> {
     fn total(&self) -> String {
         let least = if self.exact { "" } else { "at least " };
         let noun = if self.count == 1 { "match" } else { "matches" };
-        format!("{least}{} {noun} in {}", grouped(self.count), elapsed(self.took))
+        let lack = if self.approximate { " (approximate: hits are missing)" } else { "" };
+        format!("{least}{} {noun} in {}{lack}", grouped(self.count), elapsed(self.took))
     }
 }

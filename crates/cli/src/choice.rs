@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use spirit::cache::{Allocator, Policy};
+use spirit::cache::{Allocator, Matching, Policy};
 use spirit::lab::Algorithm;
 use spirit::lab::{DictionaryTier, Postings};
 use spirit::{OnFull, Operator};
@@ -71,6 +71,24 @@ impl From<AllocatorName> for Allocator {
         match name {
             AllocatorName::FirstFit => Allocator::FirstFit,
             AllocatorName::Tlsf => Allocator::Tlsf,
+        }
+    }
+}
+
+/// Which entries of a cache may answer a query besides its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MatchingName {
+    Iso,
+    Partial1,
+    Partial2,
+}
+
+impl From<MatchingName> for Matching {
+    fn from(name: MatchingName) -> Matching {
+        match name {
+            MatchingName::Iso => Matching::Isomorphic,
+            MatchingName::Partial1 => Matching::Partial1,
+            MatchingName::Partial2 => Matching::Partial2,
         }
     }
 }

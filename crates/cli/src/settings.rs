@@ -85,6 +85,7 @@ impl CacheArgs {
         let given = [
             ("cache-policy", self.cache_policy.is_some()),
             ("cache-allocator", self.cache_allocator.is_some()),
+            ("cache-match", self.cache_match.is_some()),
             ("cache-tier", self.cache_tier.is_some()),
             ("caches", self.caches.is_some()),
             ("cache-entries", self.cache_entries.is_some()),
@@ -108,6 +109,9 @@ impl CacheArgs {
         }
         if let Some(allocator) = self.cache_allocator {
             cache = cache.allocator(allocator.into());
+        }
+        if let Some(matching) = self.cache_match {
+            cache = cache.matching(matching.into());
         }
         if self.cache_tier == Some(CacheTierName::Nvm) {
             cache = cache.in_second_tier();

@@ -21,7 +21,7 @@ fn documents() -> String {
 
 /// The same queries again and again: each is kept the first time.
 fn queries() -> String {
-    let asked = ["heron OR reed", "+shore +n3", "n*", "\"heron n2\"", "shore -marsh"];
+    let asked = ["heron OR reed", "reed", "+shore +n3", "n*", "\"heron n2\"", "shore -marsh"];
     asked.iter().cycle().take(25).map(|query| format!("{query}\n")).collect()
 }
 
@@ -46,7 +46,10 @@ fn answers_are_as_without_it() {
             let cache =
                 ["--cache", "1MiB", "--cache-policy", policy, "--cache-allocator", allocator];
             let more = ["--cache-cost", "0s", "--cache-entries", "9", "--caches", "2"];
-            assert!(ask(&[cache, more].concat()) == plain, "{policy}, {allocator}");
+            for matching in ["iso", "partial1"] {
+                let all = [&cache[..], &more, &["--cache-match", matching]].concat();
+                assert!(ask(&all) == plain, "{policy}, {allocator}, {matching}");
+            }
         }
     }
 }
@@ -76,6 +79,42 @@ fn a_plan_says_what_became_of_the_query() {
     assert!(said(&[]).iter().all(|said| said == "nothing"));
     let shown = spirit(&["search", "--in", &file, "--explain", "--cache", "1MiB", "heron"]).done();
     assert!(shown.contains("result cache: not asked: the newest matches of two terms"), "{shown}");
+}
+
+#[test]
+fn approximate_answers_are_marked() {
+    let folder = Folder::new();
+    let file = folder.file("a.jsonl", documents());
+    // A document has one of the first three words.
+    let asked = folder.file("queries", "heron AND n3\nn3\nreed OR n3\nn3 OR marsh\nmarsh\n");
+    let args = ["search", "--in", &file, "--queries", &asked, "-k", "200", "--explain", "--json"];
+    let cache = ["--cache", "1MiB", "--cache-cost", "0s", "--cache-match"];
+    let ask = |matching| spirit(&[&args[..], &cache, &[matching]].concat()).json();
+    let (partial, rough) = (ask("partial1"), ask("partial2"));
+    let marks = |answers: &[serde_json::Value]| {
+        answers.iter().map(|a| a["approximate"] == true).collect::<Vec<_>>()
+    };
+    assert_eq!(marks(&partial), [false; 5]);
+    assert!(partial[0].get("approximate").is_none(), "as before, if nothing is approximate");
+    assert_eq!(partial[4]["cache"].as_str().unwrap().split(':').next(), Some("hit"));
+    let marked = marks(&rough);
+    assert!(marked.contains(&true) && !marked[0], "{marked:?}");
+    for (exact, rough) in partial.iter().zip(&rough) {
+        let keys = |answer: &serde_json::Value| -> Vec<String> {
+            let hits = answer["hits"].as_array().unwrap();
+            hits.iter().map(|hit| hit["key"].to_string()).collect()
+        };
+        let (all, found) = (keys(exact), keys(rough));
+        let is_marked = rough["approximate"] == true;
+        assert_eq!(rough["cache"].as_str().unwrap().starts_with("approximate"), is_marked);
+        match is_marked {
+            true => assert!(found.len() < all.len() || found != all, "{rough}"),
+            false => assert_eq!(found, all),
+        }
+        assert!(!is_marked || rough["exact"] == false, "the page is not full, but not whole");
+    }
+    let text = &[&args[..args.len() - 2], &cache, &["partial2"]].concat();
+    assert!(spirit(text).ok().err.contains("(approximate: hits are missing)"));
 }
 
 #[test]
@@ -123,6 +162,11 @@ fn what_cannot_be_is_refused() {
     let index = folder.path("index");
     let alone = spirit(&["ingest", "-d", &index, "--config", &config, &file]).failed(2);
     assert!(alone.contains("cache-policy: there is no cache without a size"), "{alone}");
+    let config = folder.file("m.toml", "cache = \"1MiB\"\ncache-match = \"iso2\"\n");
+    let wrong = spirit(&["ingest", "-d", &index, "--config", &config, &file]).failed(2);
+    assert!(wrong.contains("cache-match") && wrong.contains("partial2"), "{wrong}");
+    let config = folder.file("m.toml", "cache = \"1MiB\"\ncache-match = \"partial1\"\n");
+    spirit(&["ingest", "-d", &index, "--config", &config, &file]).done();
     let policy = refused(&["--cache", "1M", "--cache-policy", "best"]);
     assert!(policy.contains("dlirs") && policy.contains("tinylfu"), "{policy}");
 }

@@ -190,7 +190,7 @@ fn code_of(kind: PatternKind) -> u64 {
 
 impl Query {
     /// Returns what clauses are sorted by: terms first, by their field and bytes.
-    fn order_of(&self, id: NodeId) -> (u8, u16, &[u8], NodeId) {
+    pub(crate) fn order_of(&self, id: NodeId) -> (u8, u16, &[u8], NodeId) {
         let node = &self.nodes[id as usize];
         match node.kind {
             Kind::Term(term) => {

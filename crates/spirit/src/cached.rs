@@ -15,7 +15,9 @@ mod counts;
 mod first;
 mod footing;
 mod gather;
+mod matching;
 mod newest;
+mod newest_of_either;
 mod outcome;
 mod parts;
 mod question;
@@ -35,7 +37,7 @@ use spirit_mem::HeapFile;
 use spirit_query::{Facet, Query, Scratch, Settings};
 use spirit_query::{asks_for_keys, has_quick_count, has_quick_newest};
 
-use crate::config::cache::Cache;
+use crate::config::cache::{Cache, Matching};
 use crate::config::error::OpenError;
 use crate::config::options::Options;
 
@@ -45,7 +47,8 @@ pub(crate) use recall::Recall;
 
 /// What fails on a full disk.
 const NO_ROOM: &str = "reserve the result cache there (ask for fewer bytes, or for DRAM)";
-/// Newest matches that are found without the cache, if the query is simple.
+/// Newest matches that are found without the cache, if the query is simple. None if partial matching
+/// and a cost of zero are asked for.
 const NEWEST_MIN: usize = 100;
 
 /// The caches of an index, and what decides which answers they keep.
@@ -54,6 +57,8 @@ pub(crate) struct ResultCache {
     caches: Box<[spirit_cache::Cache]>,
     costs: Costs,
     settings: Cache,
+    /// Newest matches that are found without the cache, if the query is simple.
+    newest_min: usize,
     /// Desks so far: each gets the next cache.
     desks: AtomicU64,
     joined: AtomicU64,
@@ -102,6 +107,7 @@ impl ResultCache {
             caches: caches.collect::<Result<_, _>>()?,
             costs: Costs::default(),
             settings: settings.clone(),
+            newest_min: if settings.keeps_all_terms() { 0 } else { NEWEST_MIN },
             desks: AtomicU64::new(0),
             joined: AtomicU64::new(0),
             reuse: Reuse::default(),
@@ -111,6 +117,11 @@ impl ResultCache {
     /// Returns the number of the cache for a new desk.
     pub(crate) fn assign(&self) -> usize {
         self.desks.fetch_add(1, Relaxed) as usize % self.caches.len()
+    }
+
+    /// True if entries of other questions may answer one.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.settings.matching != Matching::Isomorphic
     }
 
     /// Returns the sizes and counts of all caches.
@@ -142,7 +153,9 @@ impl ResultCache {
         recall: &mut Recall,
     ) -> Option<Candidate<'_>> {
         let bypass = match question {
-            Question::Newest(k) if k <= NEWEST_MIN && has_quick_newest(query) => Bypass::Newest,
+            Question::Newest(k) if k <= self.newest_min && has_quick_newest(query) => {
+                Bypass::Newest
+            }
             Question::Count | Question::Total(_) if has_quick_count(query) => Bypass::OneTerm,
             _ => return self.look_closer(question, query, recall),
         };
@@ -162,6 +175,9 @@ impl ResultCache {
             return None;
         }
         let hash = recall.write_key(question, query);
+        if self.is_partial() && matches!(question, Question::Newest(_)) {
+            recall.find_terms();
+        }
         self.weigh(hash, recall)
     }
 
@@ -198,9 +214,15 @@ impl ResultCache {
         weighed.inspect_err(|outcome| recall.outcome = *outcome).ok()
     }
 
-    /// Keeps a value of the question with this hash, in one of the caches.
-    fn fill(&self, cache: &spirit_cache::Cache, key: Key<'_>, value: &[u64], hash: u64) {
-        if matches!(cache.fill(key, value), Fill::TooLarge | Fill::NoRoom) {
+    /// Keeps a value of the question with this hash in one of the caches, with its aliases.
+    fn fill(
+        &self,
+        cache: &spirit_cache::Cache,
+        key: Key<'_>,
+        (value, aliases): (&[u64], &[u64]),
+        hash: u64,
+    ) {
+        if matches!(cache.fill_as(key, value, aliases), Fill::TooLarge | Fill::NoRoom) {
             // It would be made again and again.
             self.costs.note(hash, false);
         }
@@ -235,8 +257,24 @@ impl Candidate<'_> {
     /// Keeps what waits for it. The caller knows by now that the answer is right: no damaged page was
     /// read, and no memory that a writer in another process has reused.
     pub(crate) fn keep(&self, recall: &mut Recall) {
-        let cache = &self.cache.caches[recall.cache];
-        recall.take_waiting(|key, value| self.cache.fill(cache, key, value, self.hash));
+        let (cache, terms) = (&self.cache.caches[recall.cache], recall.terms);
+        let matching = self.cache.settings.matching;
+        recall.take_waiting(|key, value| {
+            let aliases = terms.map(|terms| matching::aliases(key.words, terms, matching));
+            let (aliases, count) = aliases.unwrap_or_default();
+            self.cache.fill(cache, key, (value, &aliases[..count]), self.hash);
+        });
+    }
+
+    /// Notes how many registered segments a question took from an entry of these, by what became of
+    /// it. The others were evaluated.
+    fn note_taken(&self, segments: Window, snapshot: &Snapshot<'_>, outcome: Outcome) {
+        let Window { oldest, end } = snapshot.window();
+        let taken = match outcome {
+            Outcome::Missed => 0,
+            _ => segments.end.saturating_sub(oldest),
+        };
+        self.note_segments(taken, (end - oldest).saturating_sub(taken));
     }
 
     /// Notes how many registered segments a question with an entry took from it, and evaluated.
@@ -250,6 +288,7 @@ impl Candidate<'_> {
     fn note(&self, outcome: Outcome, recall: &mut Recall) {
         // Of several executors, the one whose part took most counts.
         recall.outcome = match (recall.outcome, outcome) {
+            (Outcome::Approximate, _) | (_, Outcome::Approximate) => Outcome::Approximate,
             (Outcome::Missed, _) | (_, Outcome::Missed) => Outcome::Missed,
             (Outcome::Joined, _) | (_, Outcome::Joined) => Outcome::Joined,
             _ => outcome,

@@ -4,12 +4,13 @@
 #[path = "support/mod.rs"]
 mod support;
 
+use std::fmt::Debug;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use spirit::cache::{Allocator, Cache, Outcome, Policy};
+use spirit::cache::{Allocator, Cache, Matching, Outcome, Policy};
 use spirit::facets::{Aggregate, Facet};
 use spirit::search::{Direction, Limits, Total};
 use spirit::{Analyzer, Builder, Document, FieldKind, Index, OnFull, Reader, Search};
@@ -32,6 +33,10 @@ const QUERIES: [&str; 12] = [
     "*",
     "d e f",
 ];
+
+/// Questions whose entries may answer each other with partial matching.
+const OF_TERMS: [&str; 8] = ["a b", "a", "b c", "b", "c a", "c", "+a +b", "a a"];
+const MATCHINGS: [Matching; 2] = [Matching::Isomorphic, Matching::Partial1];
 
 /// A cache that keeps each answer at once.
 fn keeping_all(policy: Policy, entries: u32) -> Cache {
@@ -58,6 +63,8 @@ enum Step {
     Delete(u8),
     Flush,
     Ask(usize, usize),
+    /// Asks for terms, the newest first.
+    AskForTerms(usize, usize),
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -68,6 +75,8 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         2 => Just(Step::Flush),
         6 => (0usize..7, prop::sample::select(vec![1, 3, 5, 20, 1000]))
             .prop_map(|(query, k)| Step::Ask(query, k)),
+        6 => (0..OF_TERMS.len(), prop::sample::select(vec![2, 20, 300]))
+            .prop_map(|(query, k)| Step::AskForTerms(query, k)),
     ];
     prop::collection::vec(step, 1..120)
 }
@@ -157,15 +166,27 @@ impl Readers {
 
     /// Asks with the cache, and without before and after. The last two differ if the pipeline dropped something
     /// meanwhile.
-    fn check(&mut self, query: &str, k: usize) {
-        let agrees = |readers: &mut Readers| {
-            let before = answers(&mut readers.plain, query, k);
-            let found = answers(&mut readers.cached, query, k);
-            let after = answers(&mut readers.plain, query, k);
-            assert!(before != after || found == after, "{query}, {k}: {found:?}, not {after:?}");
+    fn agree<T: PartialEq + Debug>(&mut self, what: &str, mut ask: impl FnMut(&mut Reader) -> T) {
+        let mut agrees = |readers: &mut Readers| {
+            let before = ask(&mut readers.plain);
+            let found = ask(&mut readers.cached);
+            let after = ask(&mut readers.plain);
+            assert!(before != after || found == after, "{what}: {found:?}, not {after:?}");
             before == after
         };
         assert!((0..100).any(|_| agrees(self)), "the index never comes to rest");
+    }
+
+    fn check(&mut self, query: &str, k: usize) {
+        self.agree(&format!("{query}, {k}"), |reader| answers(reader, query, k));
+    }
+
+    fn check_newest(&mut self, query: &str, k: usize) {
+        self.agree(&format!("{query}, newest {k}"), |reader| {
+            let hits = reader.search(query, Search::newest(k).total(u64::MAX)).unwrap();
+            assert!(!hits.is_approximate());
+            (hits.total(), hits.keys().unwrap())
+        });
     }
 }
 
@@ -216,7 +237,7 @@ fn make(index: &Index, steps: &[Step]) {
                 index.delete(&format!("k{key}")).unwrap();
             }
             Step::Flush => index.flush().unwrap(),
-            Step::Ask(..) => {}
+            Step::Ask(..) | Step::AskForTerms(..) => {}
         }
     }
 }
@@ -226,8 +247,12 @@ fn run(index: &Index, steps: &[Step]) {
     for step in steps {
         match step {
             Step::Ask(query, k) => readers.check(QUERIES[*query], *k),
+            Step::AskForTerms(query, k) => readers.check_newest(OF_TERMS[*query], *k),
             other => make(index, std::slice::from_ref(other)),
         }
+    }
+    for query in OF_TERMS {
+        readers.check_newest(query, 20);
     }
     for query in QUERIES {
         readers.check(query, 10);
@@ -241,16 +266,28 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn in_memory(steps in steps(), policy in 0usize..5, entries in 1u32..200, executors in 1usize..3) {
-        let cache = keeping_all(POLICIES[policy], entries);
+    fn in_memory(
+        steps in steps(),
+        policy in 0usize..5,
+        entries in 1u32..200,
+        executors in 1usize..3,
+        matching in 0usize..2,
+    ) {
+        let cache = keeping_all(POLICIES[policy], entries).matching(MATCHINGS[matching]);
         let index = small().executors(executors).dram_bytes(8 << 20).cache(cache).open().unwrap();
         run(&index, &steps);
     }
 
     #[test]
-    fn in_a_directory(steps in steps(), policy in 0usize..5, entries in 1u32..200, in_file: bool) {
+    fn in_a_directory(
+        steps in steps(),
+        policy in 0usize..5,
+        entries in 1u32..200,
+        in_file: bool,
+        matching in 0usize..2,
+    ) {
         let directory = Directory::new();
-        let cache = keeping_all(POLICIES[policy], entries);
+        let cache = keeping_all(POLICIES[policy], entries).matching(MATCHINGS[matching]);
         let cache = if in_file { cache.in_second_tier() } else { cache };
         let open = || small().directory(directory.path()).cache(cache.clone()).open().unwrap();
         run(&open(), &steps);
@@ -428,8 +465,8 @@ fn segments_from_entries_are_counted() {
 
 /// A small heap of which much is dropped or rewritten.
 fn stream(on_full: OnFull, keys: Option<u32>) {
-    for policy in POLICIES {
-        let cache = keeping_all(policy, 600);
+    for (policy, matching) in POLICIES.into_iter().zip(MATCHINGS.into_iter().cycle()) {
+        let cache = keeping_all(policy, 600).matching(matching);
         let builder = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10);
         let index = fielded(builder).on_full(on_full).cache(cache).open().unwrap();
         let mut readers = Readers::of(&index);
@@ -452,11 +489,14 @@ fn stream(on_full: OnFull, keys: Option<u32>) {
             // Between two of these, some of the matches stay.
             if number % 97 == 0 {
                 readers.check("+a -(b c)", 25);
+                let at = number as usize / 97;
+                readers.check_newest(OF_TERMS[at % OF_TERMS.len()], [25, 800][at / 40 % 2]);
             }
         }
         let stats = index.stats().unwrap();
         let cache = stats.cache.unwrap();
         assert!(cache.found > 20, "{policy:?}: {cache:?}");
+        assert_eq!(cache.found_by_alias > 10, matching == Matching::Partial1, "{cache:?}");
         match keys {
             Some(_) => {
                 assert!(stats.rewritten_segments > 3, "{} rewrites", stats.rewritten_segments)
@@ -480,7 +520,7 @@ fn while_segments_are_rewritten() {
 #[test]
 fn threads_that_ask_beside_updates() {
     const KEYS: usize = 200;
-    let cache = keeping_all(Policy::Lru, 16).caches(1);
+    let cache = keeping_all(Policy::Lru, 16).caches(1).matching(Matching::Partial1);
     let builder = Index::builder().dram_bytes(2 << 20).segment_bytes(64 << 10);
     let builder = builder.analyzer(Analyzer::Simple).on_full(OnFull::Wait);
     let index = builder.cache(cache).open().unwrap();
@@ -495,11 +535,13 @@ fn threads_that_ask_beside_updates() {
                 let mut reader = index.reader().unwrap();
                 while !ended.load(Relaxed) {
                     assert_eq!(reader.count("+a +b").unwrap(), KEYS as u64);
-                    let hits = reader.search("+b +a", Search::newest(1000)).unwrap();
-                    let mut keys = hits.keys().unwrap();
-                    keys.sort_unstable();
-                    keys.dedup();
-                    assert_eq!(keys.len(), KEYS, "a key is missing, or another one is there twice");
+                    for query in ["+b +a", "a v1", "a", "b"] {
+                        let hits = reader.search(query, Search::newest(1000)).unwrap();
+                        let mut keys = hits.keys().unwrap();
+                        keys.sort_unstable();
+                        keys.dedup();
+                        assert_eq!(keys.len(), KEYS, "a key is missing, or one is there twice");
+                    }
                 }
             });
         }

@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use spirit::cache::{Cache, Policy};
+use spirit::cache::{Cache, Matching, Policy};
 use spirit::lab::Algorithm;
 use spirit::lab::{DictionaryTier, EngravePolicy, Postings};
 use spirit::schema::TimeUnit;
@@ -171,8 +171,8 @@ fn filled_as(executors: usize, store: bool) -> Index {
 }
 
 /// The same with a result cache that keeps all it can, but has no room for all.
-fn cached() -> Index {
-    let cache = Cache::new(256 << 10).entries(50).policy(Policy::Random);
+fn cached(matching: Matching) -> Index {
+    let cache = Cache::new(256 << 10).entries(50).policy(Policy::Random).matching(matching);
     let cache = cache.cost_min(Duration::ZERO);
     fill(with_fields(tiny(1, 8 << 20)).cache(cache))
 }
@@ -300,10 +300,21 @@ fn queries_allocate_nothing(index: &Index) {
 
 #[test]
 fn queries_allocate_nothing_with_a_result_cache() {
-    let index = cached();
+    let index = cached(Matching::Isomorphic);
     queries_allocate_nothing(&index);
     let stats = index.stats().unwrap().cache.unwrap();
     assert!(stats.found > 100 && stats.filled > 100 && stats.evicted > 100, "{stats:?}");
+}
+
+#[test]
+fn queries_allocate_nothing_with_partial_matching() {
+    for matching in [Matching::Partial1, Matching::Partial2] {
+        let index = cached(matching);
+        queries_allocate_nothing(&index);
+        let stats = index.stats().unwrap().cache.unwrap();
+        assert!(stats.found > 100 && stats.filled > 100 && stats.evicted > 100, "{stats:?}");
+        assert!(stats.found_by_alias > 10, "{matching:?}: {stats:?}");
+    }
 }
 
 #[test]
@@ -498,7 +509,8 @@ fn ask_under_the_filter(kind: &str, call: bool) -> ! {
     let directory = Directory::new();
     let index = match kind.parse() {
         Ok(executors) => filled(executors),
-        Err(_) if kind == "cached" => cached(),
+        Err(_) if kind == "cached" => cached(Matching::Isomorphic),
+        Err(_) if kind == "partial" => cached(Matching::Partial2),
         Err(_) => packed(&directory),
     };
     during_ingest(&index, || {
@@ -529,7 +541,7 @@ fn queries_make_no_system_call() {
     if let Ok(kind) = std::env::var(CHILD) {
         ask_under_the_filter(&kind, false);
     }
-    for kind in ["1", "3", "packed", "cached"] {
+    for kind in ["1", "3", "packed", "cached", "partial"] {
         let output = run_child("queries_make_no_system_call", kind);
         assert!(output.status.success(), "{kind}: {output:?}");
     }

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use crate::choice::{AllocatorName, CacheTierName, PolicyName};
+use crate::choice::{AllocatorName, CacheTierName, MatchingName, PolicyName};
 use crate::size::Size;
 
 /// What of earlier answers is kept.
@@ -10,7 +10,7 @@ use crate::size::Size;
 #[command(next_help_heading = "Options of the result cache")]
 pub(crate) struct CacheArgs {
     /// Keep answers in this much memory: a question that comes again evaluates only what came since.
-    /// Answers are as without it [default: no cache]
+    /// Answers are as without it, but for partial2 [default: no cache]
     #[arg(long, value_name = "SIZE")]
     pub(crate) cache: Option<Size>,
     /// Which answers leave a full cache: lru (found longest ago), dlirs (found at long intervals),
@@ -21,6 +21,12 @@ pub(crate) struct CacheArgs {
     /// free [default: tlsf]
     #[arg(long, value_name = "NAME", hide_possible_values = true, requires = "cache")]
     pub(crate) cache_allocator: Option<AllocatorName>,
+    /// Which kept answers a query gets: iso (its own, with the terms in any order), partial1 (besides, a
+    /// term's newest matches from an OR of two terms, exactly) or partial2 (besides, an OR's from an
+    /// answer with one of its terms, and a term's from an AND's; approximate, and marked so) [default:
+    /// iso]
+    #[arg(long, value_name = "NAME", hide_possible_values = true, requires = "cache")]
+    pub(crate) cache_match: Option<MatchingName>,
     /// Where the cache is: dram, or nvm, beside an index in a directory [default: dram]
     #[arg(long, value_name = "dram|nvm", hide_possible_values = true, requires = "cache")]
     pub(crate) cache_tier: Option<CacheTierName>,

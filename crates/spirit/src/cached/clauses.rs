@@ -169,7 +169,7 @@ impl ClauseStore for Clauses<'_> {
         let room = &mut *self.memory.room.borrow_mut();
         write(Footing::new(self.view, at.snapshot), &at, &made, &mut room.value);
         if let Some(key) = self.key(&at, &mut room.key) {
-            self.cache.fill(self.entries, key, &room.value, self.hash(at.number));
+            self.cache.fill(self.entries, key, (&room.value, &[]), self.hash(at.number));
         }
     }
 }

@@ -59,11 +59,7 @@ impl Candidate<'_> {
             }
         }
         if let Some(Known { segments, .. }) = known {
-            let taken = match outcome {
-                Outcome::Missed => 0,
-                _ => segments.end.saturating_sub(window.oldest),
-            };
-            self.note_segments(taken, (window.end - window.oldest).saturating_sub(taken));
+            self.note_taken(segments, caller.snapshot, outcome);
         }
         if outcome == Outcome::Missed {
             first.begin(wanted.by, wanted.k, None);

@@ -4,32 +4,41 @@
 //! |---|---|
 //! | 0, 1 | [footing](super::footing), with 1 if there were more matches than were kept |
 //! | 2 | first position (high half) and end (low half) of the segments |
-//! | 3 | number of rows that the snapshot saw |
 //! | one for each match, newest first | segment (high half) and row (low half) |
 //!
 //! A death takes a match out of the list, and a rewrite takes out those of its segments. Then the
 //! list may have too few, though there are more: all is evaluated again. Dropped segments are the
 //! oldest ones. So if the list reaches into one, it has all matches of the others.
 
-use spirit_cache::Value;
+use spirit_cache::{Found, Value};
 use spirit_index::ground::{Position, SegmentId};
 use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
-use spirit_query::{Address, Stop};
+use spirit_query::{Address, Joint, Query, Stop};
 
 use super::footing::{Footing, Stand};
+use super::matching::{Shared, Sought};
+use super::newest_of_either::KnownPair;
 use super::{Caller, Candidate, Outcome, Recall, registered_from};
 
 /// What is known of registered segments, beside the matches that were read.
 #[derive(Clone, Copy)]
-struct Known {
-    segments: Window,
+pub(super) struct Known {
+    pub(super) segments: Window,
     /// True if these have more matches than were read.
-    is_cut: bool,
+    pub(super) is_cut: bool,
     /// Matches in segments below this position are not known any more.
-    from: Position,
-    /// True if the matches are among the hits.
-    is_appended: bool,
+    pub(super) from: Position,
+    /// True if these are not all matches down to the last one.
+    pub(super) is_approximate: bool,
+}
+
+/// What the cache gave. The words of the matches are in the desk's value.
+enum Given {
+    /// A list.
+    List(Known),
+    /// A list of each of two terms.
+    Pair(KnownPair),
 }
 
 /// What an entry gave.
@@ -48,81 +57,103 @@ impl Candidate<'_> {
         recall: &mut Recall,
     ) -> Result<(), Stop> {
         let footing = Footing::new(caller.view, caller.snapshot);
-        let (start, window) = (hits.len(), caller.snapshot.window());
-        if caller.snapshot.fresh().next().is_some() {
-            caller.newest_in(&caller.snapshot.since(window.end), k, hits)?;
-        }
-        let first = hits.len();
-        let known = self.read(&caller, footing, start + k, hits, recall);
-        if known.is_some_and(|known| known.segments.end > window.end) {
+        let given = self.read(caller.executor, footing, recall);
+        let segments = given.as_ref().map(Given::segments);
+        if segments.is_some_and(|segments| segments.end > caller.snapshot.window().end) {
             // Another thread's snapshot was newer than this one.
             self.note(Outcome::Missed, recall);
-            caller.newest_in(&caller.snapshot.within(window), k, hits)?;
-            hits.truncate(start + k);
-            return Ok(());
+            return caller.newest_in(caller.snapshot, k, hits);
         }
-        if let Some(known) = known {
-            let newer = registered_from(caller.snapshot, known.segments.end);
-            let is_newer = newer.oldest < newer.end;
-            if is_newer {
-                caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
+        let known = match given {
+            Some(Given::Pair(known)) => {
+                return self.newest_of_either(Some(known), (caller, footing), k, hits, recall);
             }
-            let is_cut = match known.is_appended {
-                true => known.is_cut,
-                false => caller.append(known, &recall.value, first + k, hits).is_cut,
-            };
-            if !is_cut || hits.len() - start >= k {
-                if is_newer {
-                    self.keep_newest(footing, &hits[first..], is_cut, &caller, recall);
+            Some(Given::List(known)) if known.is_approximate => {
+                if self.newest_roughly(known, &mut caller, k, hits, recall)? {
+                    return Ok(());
                 }
-                hits.truncate(start + k);
-                let taken = known.segments.end.saturating_sub(window.oldest);
-                self.note_segments(taken, newer.end.saturating_sub(newer.oldest));
-                self.note(if is_newer { Outcome::Joined } else { Outcome::Hit }, recall);
-                return Ok(());
+                None
             }
-            hits.truncate(first);
-            self.note_segments(0, window.end - window.oldest);
+            Some(Given::List(known)) => Some(known),
+            None => None,
+        };
+        match recall.asks_for_either() {
+            true => self.newest_of_either(None, (caller, footing), k, hits, recall),
+            false => self.newest_with(known, (caller, footing), k, hits, recall),
         }
-        caller.newest_in(&caller.snapshot.within(window), k, hits)?;
-        self.keep_newest(footing, &hits[first..], hits.len() - first == k, &caller, recall);
-        hits.truncate(start + k);
-        self.note(Outcome::Missed, recall);
+    }
+
+    /// Adds the newest `k` matches of an executor to `hits`, as far as another question's entry has
+    /// them. Returns false if it has none. Then nothing is added.
+    fn newest_roughly(
+        self,
+        known: Known,
+        caller: &mut Caller<'_>,
+        k: usize,
+        hits: &mut Vec<Address>,
+        recall: &mut Recall,
+    ) -> Result<bool, Stop> {
+        let start = hits.len();
+        caller.newest_fresh(k, hits)?;
+        let first = hits.len();
+        let newer = registered_from(caller.snapshot, known.segments.end);
+        if newer.oldest < newer.end {
+            caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
+        }
+        let before = hits.len();
+        caller.append(known, &recall.value, first + k, hits);
+        let has_any = hits.len() > before;
+        hits.truncate(if has_any { start + k } else { start });
+        if has_any {
+            self.note(Outcome::Approximate, recall);
+        }
+        Ok(has_any)
+    }
+
+    /// Adds the newest `k` matches of an executor to `hits`, with what is known of them.
+    fn newest_with(
+        self,
+        known: Option<Known>,
+        (mut caller, footing): (Caller<'_>, Footing),
+        k: usize,
+        hits: &mut Vec<Address>,
+        recall: &mut Recall,
+    ) -> Result<(), Stop> {
+        let end = hits.len() + k;
+        caller.newest_fresh(k, hits)?;
+        let first = hits.len();
+        let with_words = known.map(|known| (known, &recall.value[..]));
+        let (outcome, is_cut) = caller.newest_registered(with_words, end - first, k, hits)?;
+        if let Some(known) = known {
+            self.note_taken(known.segments, caller.snapshot, outcome);
+        }
+        if outcome != Outcome::Hit {
+            self.keep_newest(footing, &hits[first..], is_cut, &caller, recall);
+        }
+        hits.truncate(end);
+        self.note(outcome, recall);
         Ok(())
     }
 
-    /// Reads the matches of an entry. If all of them count and nothing comes before them, they are
-    /// added to `hits` at once, until there are `end`.
-    fn read(
-        self,
-        caller: &Caller<'_>,
-        footing: Footing,
-        end: usize,
-        hits: &mut Vec<Address>,
-        recall: &mut Recall,
-    ) -> Option<Known> {
-        let first = hits.len();
+    /// Reads the matches of an entry: the question's, or that of another one that has its term.
+    fn read(self, executor: usize, footing: Footing, recall: &mut Recall) -> Option<Given> {
         let cache = &self.cache.caches[recall.cache];
-        let (key, out) = recall.key_and_value(caller.executor);
-        let known = cache.look_up(key, |value: Value<'_>| {
-            let Stand { number, from, words } = footing.read(value)?;
-            let (segments, seen) = (Window::from_word(words.get(0)?), words.get(1)?);
-            let matches = words.split_at(2).1;
-            let is_appended = caller.has_all(segments, from, seen, matches);
-            if is_appended {
-                hits.extend(matches.iter().take(end - first).map(|word| caller.address(word)));
-            } else {
-                out.clear();
-                out.extend(matches.iter().take(out.capacity()));
+        let terms = recall.terms;
+        let (key, out) = recall.key_and_value(executor);
+        let Some(terms) = terms else {
+            return cache.look_up(key, |value| Known::read(footing, value, out).map(Given::List));
+        };
+        let sought = Sought::by(key.words, terms, self.cache.settings.matching);
+        cache.look_up_any(key, sought.aliases(), |found| match found {
+            Found::Own(value) if terms.joint == Joint::Any => {
+                KnownPair::read(footing, value, out).map(Given::Pair)
             }
-            let is_cut = number != 0 || segments.oldest < from;
-            Some(Known { segments, is_cut, from, is_appended })
-        });
-        if known.is_none() {
-            // The entry changed while it was read.
-            hits.truncate(first);
-        }
-        known
+            Found::Own(value) => Known::read(footing, value, out).map(Given::List),
+            Found::Other { alias, key: other, value } => {
+                let shared = sought.share(alias, (key.words, terms), other)?;
+                Known::read_shared(shared, terms.joint, footing, value, out).map(Given::List)
+            }
+        })
     }
 
     /// Keeps the newest matches of all registered segments.
@@ -140,14 +171,99 @@ impl Candidate<'_> {
         let out = &mut recall.value;
         out.clear();
         footing.write(u32::from(is_cut), out);
-        out.extend([caller.snapshot.window().word(), caller.snapshot.visible()]);
-        let word = |hit: &Address| u64::from(hit.segment.0) << 32 | u64::from(hit.local);
-        out.extend(found.iter().map(word));
+        out.push(caller.snapshot.window().word());
+        out.extend(found.iter().map(word_of));
         recall.wait(caller.executor);
     }
 }
 
-impl Caller<'_> {
+/// Returns the word of a match.
+pub(super) fn word_of(hit: &Address) -> u64 {
+    u64::from(hit.segment.0) << 32 | u64::from(hit.local)
+}
+
+impl Given {
+    fn segments(&self) -> Window {
+        match self {
+            Given::List(known) => known.segments,
+            Given::Pair(known) => known.segments(),
+        }
+    }
+}
+
+impl Known {
+    /// Reads the words of a list into `out`.
+    fn read(footing: Footing, value: Value<'_>, out: &mut Vec<u64>) -> Option<Known> {
+        let Stand { number, from, words } = footing.read(value)?;
+        let (segments, matches) = (Window::from_word(words.get(0)?), words.split_at(1).1);
+        out.clear();
+        out.extend(matches.iter().take(out.capacity()));
+        let is_cut = number != 0 || segments.oldest < from;
+        Some(Known { segments, is_cut, from, is_approximate: false })
+    }
+
+    /// Reads the words of the list that another question's entry has for a question with this joint.
+    fn read_shared(
+        shared: Shared,
+        joint: Joint,
+        footing: Footing,
+        value: Value<'_>,
+        out: &mut Vec<u64>,
+    ) -> Option<Known> {
+        let known = match shared.joint {
+            Joint::Any => KnownPair::read_one(footing, value, shared.term, out)?,
+            Joint::One | Joint::All => Known::read(footing, value, out)?,
+        };
+        let is_approximate = (joint, shared.joint) != (Joint::One, Joint::Any);
+        Some(Known { is_approximate, ..known })
+    }
+}
+
+impl<'a> Caller<'a> {
+    /// Returns the same caller with another query.
+    pub(super) fn with<'b>(&'b mut self, query: &'b Query) -> Caller<'b>
+    where
+        'a: 'b,
+    {
+        let Caller { view, executor, snapshot, settings, .. } = *self;
+        Caller { view, executor, snapshot, query, settings, scratch: self.scratch }
+    }
+
+    /// Adds the newest `k` matches in fresh segments.
+    pub(super) fn newest_fresh(&mut self, k: usize, hits: &mut Vec<Address>) -> Result<(), Stop> {
+        match self.snapshot.fresh().next() {
+            Some(_) => self.newest_in(&self.snapshot.since(self.snapshot.window().end), k, hits),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds the newest matches in registered segments to `hits`: at least `wanted` and at most `k` if
+    /// there are as many. What is known of them must not reach behind the snapshot's window. Returns
+    /// what became of that, and whether there may be more.
+    pub(super) fn newest_registered(
+        &mut self,
+        known: Option<(Known, &[u64])>,
+        wanted: usize,
+        k: usize,
+        hits: &mut Vec<Address>,
+    ) -> Result<(Outcome, bool), Stop> {
+        let first = hits.len();
+        if let Some((known, words)) = known {
+            let newer = registered_from(self.snapshot, known.segments.end);
+            let is_newer = newer.oldest < newer.end;
+            if is_newer {
+                self.newest_in(&self.snapshot.within(newer), k, hits)?;
+            }
+            let Listed { is_cut } = self.append(known, words, first + k, hits);
+            if !is_cut || hits.len() - first >= wanted {
+                return Ok((if is_newer { Outcome::Joined } else { Outcome::Hit }, is_cut));
+            }
+            hits.truncate(first);
+        }
+        self.newest_in(&self.snapshot.within(self.snapshot.window()), k, hits)?;
+        Ok((Outcome::Missed, hits.len() - first == k))
+    }
+
     fn newest_in(
         &mut self,
         snapshot: &Snapshot<'_>,
@@ -158,29 +274,13 @@ impl Caller<'_> {
         spirit_query::newest(snapshot, query, settings, self.scratch, executor, k, hits)
     }
 
-    /// True if all matches of an entry count, and no registered segment is newer.
-    fn has_all(&self, segments: Window, from: Position, seen: u64, matches: Value<'_>) -> bool {
-        let (snapshot, window) = (self.snapshot, self.snapshot.window());
-        let last = matches.len().checked_sub(1).and_then(|last| matches.get(last));
-        // The last one is in the oldest segment.
-        let oldest = last.map_or(Position::MAX, |word| self.address(word).segment.position());
-        let is_there = segments.end == window.end && oldest >= from.max(window.oldest);
-        is_there && snapshot.has_unchanged(segments, seen.min(snapshot.visible()))
-    }
-
-    fn address(&self, word: u64) -> Address {
-        let (segment, local) = (SegmentId((word >> 32) as u32), word as u32);
-        Address { executor: self.executor as u32, segment, local }
-    }
-
     /// Adds the matches of an entry that live and whose segments are there, until there are `end`
     /// hits.
     fn append(&self, known: Known, matches: &[u64], end: usize, hits: &mut Vec<Address>) -> Listed {
-        let snapshot = self.snapshot;
+        let (snapshot, executor) = (self.snapshot, self.executor as u32);
         let (oldest, has_dead) = (snapshot.window().oldest, snapshot.memory().has_dead());
         for word in matches {
-            let found = self.address(*word);
-            let Address { segment, local, .. } = found;
+            let (segment, local) = (SegmentId((word >> 32) as u32), *word as u32);
             if hits.len() >= end || segment.position() < known.from {
                 return Listed { is_cut: true };
             }
@@ -192,7 +292,7 @@ impl Caller<'_> {
                 segment.has_dead() && segment.is_dead(local)
             };
             if !(has_dead && is_dead()) {
-                hits.push(found);
+                hits.push(Address { executor, segment, local });
             }
         }
         Listed { is_cut: known.is_cut }

@@ -19,6 +19,9 @@ pub enum Outcome {
     Joined,
     /// It has no entry of its own. Clauses had, for some segments.
     Clauses,
+    /// Segments were answered from the entry of another question that has its term: some matches are
+    /// missing. Only with [`Matching::Partial2`](crate::cache::Matching).
+    Approximate,
 }
 
 /// The reason why a question did not go to the result cache.
@@ -69,6 +72,9 @@ impl fmt::Display for Outcome {
             Outcome::Clauses => {
                 f.write_str("clauses: it was evaluated, with the matches that are known of clauses")
             }
+            Outcome::Approximate => f.write_str(
+                "approximate: from an answer to another query with its term, some matches are missing",
+            ),
             Outcome::Joined => f.write_str(
                 "joined: segments that are new or changed were evaluated, and rows that came since",
             ),

@@ -1,9 +1,11 @@
 //! The memory of a desk for the result cache, and what became of its last question.
 
 use spirit_cache::Key;
-use spirit_query::{CLAUSES_MAX, Query, SortBy, write_key};
+use spirit_query::{CLAUSES_MAX, Joint, PackedTerms, Query, SortBy, write_key};
 
+use super::ResultCache;
 use super::clause_memory::ClauseMemory;
+use super::newest_of_either::Pair;
 use super::outcome::Outcome;
 use super::question::{Question, Wanted};
 
@@ -23,8 +25,12 @@ pub(crate) struct Recall {
     /// The number of the desk's cache.
     pub(super) cache: usize,
     key: Vec<u64>,
+    /// The terms of the key, if entries of other questions with these terms may answer it.
+    pub(super) terms: Option<PackedTerms>,
     /// The value that is being read or written.
     pub(super) value: Vec<u64>,
+    /// The lists of two terms, with room if there is partial matching.
+    pub(super) pair: Pair,
     /// Values that are kept once the answer is known to be right, one behind the other, with their
     /// executors and their ends.
     waiting: Vec<u64>,
@@ -38,9 +44,9 @@ pub(crate) struct Recall {
 
 impl Recall {
     /// Reserves the memory for answers of at most `hits_max` matches of some executors, and for
-    /// clauses in segments of at most `rows_max` rows. The desk has the cache with this number.
+    /// clauses in segments of at most `rows_max` rows. Assigns a cache.
     pub(crate) fn new(
-        cache: Option<usize>,
+        cache: Option<&ResultCache>,
         executors: usize,
         hits_max: usize,
         rows_max: u32,
@@ -48,7 +54,9 @@ impl Recall {
         let room = |words| if cache.is_some() { words } else { 0 };
         let value_words = room(hits_max * MATCH_WORDS + EXTRA_WORDS);
         Recall {
-            cache: cache.unwrap_or(0),
+            cache: cache.map_or(0, ResultCache::assign),
+            terms: None,
+            pair: Pair::new(if cache.is_some_and(ResultCache::is_partial) { hits_max } else { 0 }),
             key: Vec::with_capacity(room(KEY_WORDS)),
             value: Vec::with_capacity(value_words),
             waiting: Vec::with_capacity(value_words * executors),
@@ -70,6 +78,7 @@ impl Recall {
             Question::Total(_) => (5, 0),
         };
         self.may_grow = question == Question::Facets;
+        self.terms = None;
         self.key.clear();
         self.key.push(kind | k << 32);
         let is_scored = match question {
@@ -88,6 +97,16 @@ impl Recall {
             Question::Count | Question::Newest(_) | Question::Facets => false,
         };
         write_key(query, is_scored, &mut self.key).then(|| Key::new(&self.key).hash)
+    }
+
+    /// Notes the terms of the key.
+    pub(super) fn find_terms(&mut self) {
+        self.terms = PackedTerms::find(|at| self.key.get(at + 1).copied());
+    }
+
+    /// True if the question is for either of two terms, and its entry is to have both.
+    pub(super) fn asks_for_either(&self) -> bool {
+        self.terms.is_some_and(|terms| terms.joint == Joint::Any)
     }
 
     /// Adds another query to the key, and returns the hash of all.

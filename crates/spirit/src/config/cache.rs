@@ -8,10 +8,27 @@ use spirit_mem::Residency;
 /// The default of the least time that an answer takes that is kept.
 const COST_MIN: Duration = Duration::from_micros(4);
 
+/// Which entries of the result cache may answer a question besides its own (thesis §3.3.3). All but
+/// the default are for questions for the newest matches of one term, or of two terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matching {
+    /// None: the same question in any order of its terms.
+    #[default]
+    Isomorphic,
+    /// The entry of an OR of two terms answers the question for each of its terms, exactly. It keeps
+    /// as many matches of each.
+    Partial1,
+    /// Besides, an entry with one of its terms answers an OR of two terms, and that of an AND
+    /// answers each of its terms. Such answers lack matches, and [say
+    /// so](crate::Hits::is_approximate).
+    Partial2,
+}
+
 /// A result cache: what queries found is kept for the next ones, which evaluate only what came
 /// since (the first paper's query cache, §4.11, with the thesis' policies and allocators).
 ///
-/// Answers are as if there was no cache, at each moment. All memory is reserved when the index is
+/// Answers are as if there was no cache, at each moment, unless [approximate
+/// ones](Matching::Partial2) are asked for. All memory is reserved when the index is
 /// opened. A process that only reads has a cache of its own.
 ///
 /// ```
@@ -29,6 +46,7 @@ pub struct Cache {
     pub(crate) entries: Option<u32>,
     pub(crate) policy: PolicyKind,
     pub(crate) allocator: AllocatorKind,
+    pub(crate) matching: Matching,
     pub(crate) matches_min: u64,
     pub(crate) cost_min: Duration,
     pub(crate) is_in_second_tier: bool,
@@ -45,6 +63,7 @@ impl Cache {
             entries,
             policy,
             allocator,
+            matching: Matching::default(),
             matches_min,
             cost_min,
             is_in_second_tier,
@@ -77,6 +96,14 @@ impl Cache {
         self
     }
 
+    /// Sets which other entries may answer a question. Default: [`Matching::Isomorphic`]. With another
+    /// one and a [cost](Self::cost_min) of zero, no question is too simple for the cache. Otherwise
+    /// the newest 100 of at most two terms, which take less time than a look-up, do not reach it.
+    pub fn matching(mut self, matching: Matching) -> Self {
+        self.matching = matching;
+        self
+    }
+
     /// Keeps answers only if they have at least this many matches. Default 0.
     pub fn matches_min(mut self, matches: u64) -> Self {
         self.matches_min = matches;
@@ -101,6 +128,17 @@ impl Cache {
     /// Returns the settings of each cache.
     pub(crate) fn each(&self, residency: Residency) -> CacheConfig {
         let Cache { bytes, caches, entries, policy, allocator, .. } = *self;
-        CacheConfig { bytes: bytes / caches.max(1) as u64, entries, policy, allocator, residency }
+        let aliases = match self.matching {
+            Matching::Isomorphic => 0,
+            // One for each term.
+            Matching::Partial1 | Matching::Partial2 => 2,
+        };
+        let bytes = bytes / caches.max(1) as u64;
+        CacheConfig { bytes, entries, policy, allocator, residency, aliases }
+    }
+
+    /// True if each question for terms goes to the cache, however fast it is answered without.
+    pub(crate) fn keeps_all_terms(&self) -> bool {
+        self.matching != Matching::Isomorphic && self.cost_min.is_zero()
     }
 }

@@ -8,7 +8,7 @@ use spirit_query::{
     snapshot_for,
 };
 
-use crate::cached::{Bypass, Caller, Candidate, Question, Recall};
+use crate::cached::{Bypass, Caller, Candidate, Outcome, Question, Recall};
 use crate::search::ask::{Ask, Lent};
 use crate::search::cursor::{self, Cursor, Last, RankedCursor};
 use crate::search::error::SearchError;
@@ -208,10 +208,12 @@ fn newest(
     }
     let mut total = None;
     if let Some(counted) = counted {
+        let is_approximate = recall.outcome == Outcome::Approximate;
+        let is_exact = settings.before.is_none() && !is_approximate;
         let known = |executor: usize| {
             let found = hits.iter().filter(|hit| hit.executor as usize == executor).count();
             // All matches of this part are among the hits.
-            (found < search.k && settings.before.is_none()).then_some(found as u64)
+            (found < search.k && is_exact).then_some(found as u64)
         };
         let mut room = Totaling { snapshots, scratch, recall: total_recall };
         total = Some(counted.of_others(ask, view, settings, &mut room, known)?);

@@ -36,7 +36,7 @@ impl<'r> Ask<'r> {
     /// Notes why the question does not go to the cache, if there is one.
     #[inline(always)]
     pub(crate) fn bypass(&self, why: Bypass, recall: &mut Recall) -> Option<Candidate<'r>> {
-        if self.cache().is_some() {
+        if self.cache(recall).is_some() {
             recall.outcome = Outcome::Bypassed(why);
         }
         None
@@ -49,7 +49,7 @@ impl<'r> Ask<'r> {
         filters: &[Query],
         recall: &mut Recall,
     ) -> Option<Candidate<'r>> {
-        let cache = self.cache()?;
+        let cache = self.cache(recall)?;
         cache.consider_facets(self.query, facets, filters, recall)
     }
 
@@ -61,7 +61,7 @@ impl<'r> Ask<'r> {
         recall: &mut Recall,
         evaluate: impl FnOnce(Settings<'_>) -> T,
     ) -> T {
-        match self.cache() {
+        match self.index.cache.as_ref().filter(|_| self.limits.cache) {
             Some(cache) => cache.with_clauses(view, self.query, settings, recall, evaluate),
             None => evaluate(settings),
         }
@@ -69,8 +69,13 @@ impl<'r> Ask<'r> {
 
     /// Returns the cache, if there is one and the question may use it.
     #[inline(always)]
-    fn cache(&self) -> Option<&'r ResultCache> {
-        self.index.cache.as_ref().filter(|_| self.limits.cache)
+    fn cache(&self, recall: &mut Recall) -> Option<&'r ResultCache> {
+        let cache = self.index.cache.as_ref()?;
+        if !self.limits.cache {
+            recall.outcome = Outcome::Off;
+            return None;
+        }
+        Some(cache)
     }
 
     /// Returns the question as one that may have an entry in the result cache, if there is a cache.
@@ -80,7 +85,7 @@ impl<'r> Ask<'r> {
         question: Question,
         recall: &mut Recall,
     ) -> Option<Candidate<'r>> {
-        self.cache()?.consider(question, self.query, recall)
+        self.cache(recall)?.consider(question, self.query, recall)
     }
 
     /// Returns the settings of an evaluation of `search` that begins now.

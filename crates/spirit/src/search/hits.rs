@@ -7,6 +7,7 @@ use spirit_index::ground::ValueKind;
 use spirit_query::{Address, Counts, ParseError, Query, Scored, SortBy, SortKey, Total};
 use spirit_schema::Value;
 
+use crate::cached::Outcome;
 use crate::search::cursor::{
     Cursor, KeyedCursor, Last, RankedCursor, SortedCursor, fingerprint, sorted_fingerprint,
 };
@@ -93,6 +94,12 @@ impl<'r> Hits<'r> {
     /// them](crate::Search::total).
     pub fn total(&self) -> Option<Total> {
         self.desk().memory.total
+    }
+
+    /// True if the result cache answered from another query's entry, so some matches are missing.
+    /// Only with [`Matching::Partial2`](crate::cache::Matching).
+    pub fn is_approximate(&self) -> bool {
+        self.desk().memory.recall.outcome == Outcome::Approximate
     }
 
     /// Returns the errors that a [lenient](crate::Lenient) parser skipped.
