@@ -22,6 +22,7 @@ mod outcome;
 mod parts;
 mod question;
 mod recall;
+mod runs;
 mod total;
 
 use std::io::ErrorKind;

@@ -4,14 +4,19 @@
 //! |---|---|
 //! | 0, 1 | [footing](super::footing), with 1 if there were more matches than were kept |
 //! | 2 | first position (high half) and end (low half) of the segments |
-//! | one for each match, newest first | segment (high half) and row (low half) |
+//! | 3 | number of rows that the snapshot saw |
+//! | the rest | the matches, newest first, in [runs](super::runs) |
+//!
+//! If all matches count and no segment is newer, they go from the entry to the hits.
 //!
 //! A death takes a match out of the list, and a rewrite takes out those of its segments. Then the
 //! list may have too few, though there are more: all is evaluated again. Dropped segments are the
 //! oldest ones. So if the list reaches into one, it has all matches of the others.
 
+use std::ops::ControlFlow;
+
 use spirit_cache::{Found, Value};
-use spirit_index::ground::{Position, SegmentId};
+use spirit_index::ground::Position;
 use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{Address, Joint, Query, Stop};
@@ -19,7 +24,13 @@ use spirit_query::{Address, Joint, Query, Stop};
 use super::footing::{Footing, Stand};
 use super::matching::{Shared, Sought};
 use super::newest_of_either::KnownPair;
+use super::runs;
 use super::{Caller, Candidate, Outcome, Recall, registered_from};
+
+/// Matches of a list that is kept again for each new segment.
+const SHORT_LIST: usize = 256;
+/// A long one is kept again once it lacks this share of the segments.
+const RENEWED_SHARE: u32 = 16;
 
 /// What is known of registered segments, beside the matches that were read.
 #[derive(Clone, Copy)]
@@ -31,6 +42,14 @@ pub(super) struct Known {
     pub(super) from: Position,
     /// True if these are not all matches down to the last one.
     pub(super) is_approximate: bool,
+}
+
+/// What the question's own entry gave.
+enum Own {
+    /// All matches, which are among the hits. The entry is of these segments.
+    Appended(Window),
+    /// A list, whose words are in the desk's value.
+    Known(Known),
 }
 
 /// What the cache gave. The words of the matches are in the desk's value.
@@ -57,6 +76,9 @@ impl Candidate<'_> {
         recall: &mut Recall,
     ) -> Result<(), Stop> {
         let footing = Footing::new(caller.view, caller.snapshot);
+        if recall.terms.is_none() {
+            return self.newest_own((caller, footing), k, hits, recall);
+        }
         let given = self.read(caller.executor, footing, recall);
         let segments = given.as_ref().map(Given::segments);
         if segments.is_some_and(|segments| segments.end > caller.snapshot.window().end) {
@@ -79,8 +101,76 @@ impl Candidate<'_> {
         };
         match recall.asks_for_either() {
             true => self.newest_of_either(None, (caller, footing), k, hits, recall),
-            false => self.newest_with(known, (caller, footing), k, hits, recall),
+            false => {
+                let end = hits.len() + k;
+                caller.newest_fresh(k, hits)?;
+                let place = (hits.len(), end);
+                self.newest_with(known, (caller, footing), place, k, hits, recall)
+            }
         }
+    }
+
+    /// Like [`newest`](Self::newest), from the question's own entry.
+    fn newest_own(
+        self,
+        (mut caller, footing): (Caller<'_>, Footing),
+        k: usize,
+        hits: &mut Vec<Address>,
+        recall: &mut Recall,
+    ) -> Result<(), Stop> {
+        let end = hits.len() + k;
+        caller.newest_fresh(k, hits)?;
+        let first = hits.len();
+        match self.read_own(&caller, footing, end, hits, recall) {
+            Some(Own::Appended(segments)) => {
+                self.note_taken(segments, caller.snapshot, Outcome::Hit);
+                self.note(Outcome::Hit, recall);
+                Ok(())
+            }
+            Some(Own::Known(known)) if known.segments.end > caller.snapshot.window().end => {
+                // Another thread's snapshot was newer than this one.
+                self.note(Outcome::Missed, recall);
+                caller.newest_registered(None, end - first, k, hits)?;
+                hits.truncate(end);
+                Ok(())
+            }
+            Some(Own::Known(known)) => {
+                self.newest_with(Some(known), (caller, footing), (first, end), k, hits, recall)
+            }
+            None => self.newest_with(None, (caller, footing), (first, end), k, hits, recall),
+        }
+    }
+
+    /// Reads the question's own entry.
+    fn read_own(
+        self,
+        caller: &Caller<'_>,
+        footing: Footing,
+        end: usize,
+        hits: &mut Vec<Address>,
+        recall: &mut Recall,
+    ) -> Option<Own> {
+        let (first, executor) = (hits.len(), caller.executor as u32);
+        let cache = &self.cache.caches[recall.cache];
+        let (key, out) = recall.key_and_value(caller.executor);
+        let found = cache.look_up(key, |value| {
+            let Stand { from, words, .. } = footing.read(value)?;
+            let (segments, seen) = (Window::from_word(words.get(0)?), words.get(1)?);
+            if !caller.counts_whole(segments, from, seen) {
+                return Known::read(footing, value, out).map(Own::Known);
+            }
+            runs::each(words.split_at(2).1.iter(), |segment, rows| {
+                let room = end - hits.len();
+                hits.extend(rows.take(room).map(|local| Address { executor, segment, local }));
+                if hits.len() < end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            Some(Own::Appended(segments))
+        });
+        if found.is_none() {
+            // The entry changed while it was read.
+            hits.truncate(first);
+        }
+        found
     }
 
     /// Adds the newest `k` matches of an executor to `hits`, as far as another question's entry has
@@ -110,24 +200,29 @@ impl Candidate<'_> {
         Ok(has_any)
     }
 
-    /// Adds the newest `k` matches of an executor to `hits`, with what is known of them.
+    /// Adds the newest matches in registered segments to `hits`, with what is known of them, until
+    /// there are `end`. Those from `first` on are in registered segments.
     fn newest_with(
         self,
         known: Option<Known>,
         (mut caller, footing): (Caller<'_>, Footing),
+        (first, end): (usize, usize),
         k: usize,
         hits: &mut Vec<Address>,
         recall: &mut Recall,
     ) -> Result<(), Stop> {
-        let end = hits.len() + k;
-        caller.newest_fresh(k, hits)?;
-        let first = hits.len();
         let with_words = known.map(|known| (known, &recall.value[..]));
         let (outcome, is_cut) = caller.newest_registered(with_words, end - first, k, hits)?;
         if let Some(known) = known {
             self.note_taken(known.segments, caller.snapshot, outcome);
         }
-        if outcome != Outcome::Hit {
+        let is_kept = match (outcome, known) {
+            (Outcome::Joined, Some(known)) => {
+                is_renewed(hits.len() - first, known.segments, caller.snapshot.window())
+            }
+            (outcome, _) => outcome != Outcome::Hit,
+        };
+        if is_kept {
             self.keep_newest(footing, &hits[first..], is_cut, &caller, recall);
         }
         hits.truncate(end);
@@ -171,15 +266,17 @@ impl Candidate<'_> {
         let out = &mut recall.value;
         out.clear();
         footing.write(u32::from(is_cut), out);
-        out.push(caller.snapshot.window().word());
-        out.extend(found.iter().map(word_of));
+        out.extend([caller.snapshot.window().word(), caller.snapshot.visible()]);
+        runs::write(found, out);
         recall.wait(caller.executor);
     }
 }
 
-/// Returns the word of a match.
-pub(super) fn word_of(hit: &Address) -> u64 {
-    u64::from(hit.segment.0) << 32 | u64::from(hit.local)
+/// True if an entry of these segments is kept again with all of the window. To write a long list
+/// takes longer than to evaluate a few segments.
+fn is_renewed(matches: usize, segments: Window, window: Window) -> bool {
+    let [all, newer] = [window.end - window.oldest, window.end - segments.end];
+    matches <= SHORT_LIST || newer * RENEWED_SHARE >= all
 }
 
 impl Given {
@@ -195,7 +292,7 @@ impl Known {
     /// Reads the words of a list into `out`.
     fn read(footing: Footing, value: Value<'_>, out: &mut Vec<u64>) -> Option<Known> {
         let Stand { number, from, words } = footing.read(value)?;
-        let (segments, matches) = (Window::from_word(words.get(0)?), words.split_at(1).1);
+        let (segments, matches) = (Window::from_word(words.get(0)?), words.split_at(2).1);
         out.clear();
         out.extend(matches.iter().take(out.capacity()));
         let is_cut = number != 0 || segments.oldest < from;
@@ -274,27 +371,38 @@ impl<'a> Caller<'a> {
         spirit_query::newest(snapshot, query, settings, self.scratch, executor, k, hits)
     }
 
+    /// True if all matches of an entry count, and no registered segment is newer.
+    fn counts_whole(&self, segments: Window, from: Position, seen: u64) -> bool {
+        let window = self.snapshot.window();
+        segments.end == window.end
+            && segments.oldest >= from.max(window.oldest)
+            && self.snapshot.has_unchanged(segments, seen.min(self.snapshot.visible()))
+    }
+
     /// Adds the matches of an entry that live and whose segments are there, until there are `end`
     /// hits.
     fn append(&self, known: Known, matches: &[u64], end: usize, hits: &mut Vec<Address>) -> Listed {
         let (snapshot, executor) = (self.snapshot, self.executor as u32);
-        let (oldest, has_dead) = (snapshot.window().oldest, snapshot.memory().has_dead());
-        for word in matches {
-            let (segment, local) = (SegmentId((word >> 32) as u32), *word as u32);
+        let oldest = snapshot.window().oldest;
+        let mut listed = Listed { is_cut: known.is_cut };
+        runs::each(matches.iter().copied(), |segment, rows| {
             if hits.len() >= end || segment.position() < known.from {
-                return Listed { is_cut: true };
+                listed.is_cut = true;
+                return ControlFlow::Break(());
             }
             if segment.position() < oldest {
-                return Listed { is_cut: false };
+                listed.is_cut = false;
+                return ControlFlow::Break(());
             }
-            let is_dead = || {
-                let segment = snapshot.of(segment);
-                segment.has_dead() && segment.is_dead(local)
-            };
-            if !(has_dead && is_dead()) {
-                hits.push(Address { executor, segment, local });
-            }
-        }
-        Listed { is_cut: known.is_cut }
+            let found = snapshot.of(segment);
+            let has_dead = found.has_dead();
+            let living = rows.filter(|local| !(has_dead && found.is_dead(*local)));
+            let addresses = living.map(|local| Address { executor, segment, local });
+            hits.extend(addresses.take(end - hits.len()));
+            ControlFlow::Continue(())
+        });
+        // There may be more of the last run.
+        listed.is_cut |= hits.len() == end;
+        listed
     }
 }

@@ -5,8 +5,8 @@
 //! |---|---|
 //! | 0, 1 | [footing](super::footing), with 1 if the first list is cut, and 2 if the second one is |
 //! | 2 | first position (high half) and end (low half) of the segments |
-//! | 3 | matches in the first list |
-//! | one for each match, newest first | those of the first list, then those of the second |
+//! | 3 | words of the first list |
+//! | the rest | the matches of the first list, then those of the second, newest first, in [runs](super::runs) |
 //!
 //! Each list is renewed like that of a single term. A match of both terms is in both. Both lists
 //! together have the newest matches of either term: if a list is cut, it has as many as are wanted,
@@ -16,7 +16,8 @@ use spirit_cache::Value;
 use spirit_query::{Address, Query, Stop, take_term, term_query};
 
 use super::footing::{Footing, Stand};
-use super::newest::{Known, word_of};
+use super::newest::Known;
+use super::runs;
 use super::{Caller, Candidate, Outcome, Recall, Window};
 
 /// The memory of both lists.
@@ -139,8 +140,11 @@ impl Candidate<'_> {
         let Recall { value, pair: Pair { lists, .. }, .. } = recall;
         value.clear();
         footing.write(u32::from(is_cut[0]) | u32::from(is_cut[1]) << 1, value);
-        value.extend([caller.snapshot.window().word(), lists[0].len() as u64]);
-        value.extend(lists.iter().flatten().map(word_of));
+        value.extend([caller.snapshot.window().word(), 0]);
+        let (count, first) = (value.len() - 1, value.len());
+        runs::write(&lists[0], value);
+        value[count] = (value.len() - first) as u64;
+        runs::write(&lists[1], value);
         recall.wait(caller.executor);
     }
 }

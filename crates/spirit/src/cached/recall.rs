@@ -131,6 +131,11 @@ impl Recall {
 
     /// Lets the value wait until the answer is known to be right.
     pub(super) fn wait(&mut self, executor: usize) {
+        if self.ends.is_empty() && self.waiting.capacity() == self.value.capacity() {
+            // A long list is not copied.
+            std::mem::swap(&mut self.waiting, &mut self.value);
+            return self.ends.push((executor, self.waiting.len()));
+        }
         let has_room = self.value.len() <= self.waiting.capacity() - self.waiting.len();
         if has_room || self.may_grow {
             self.waiting.extend(&self.value);
