@@ -96,7 +96,7 @@ pub fn take_term(query: &mut Query, of: &Query, number: usize) {
 }
 
 impl Query {
-    /// Returns the place of a leaf in the order of a key, or the last one if there is none.
+    /// Returns the place of a leaf in the order of a key, or the last place without a leaf.
     fn rank_of(&self, leaf: NodeId) -> Option<(u8, u16, &[u8], NodeId)> {
         (leaf != NONE).then(|| self.order_of(leaf))
     }

@@ -15,15 +15,15 @@
 
 use std::ops::ControlFlow;
 
-use spirit_cache::{Found, Value};
+use spirit_cache::Found;
 use spirit_index::ground::Position;
 use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{Address, Joint, Query, Stop};
 
 use super::footing::{Footing, Stand};
-use super::matching::{Shared, Sought};
-use super::newest_of_either::KnownPair;
+use super::known::{Known, KnownPair};
+use super::matching::Sought;
 use super::runs;
 use super::{Caller, Candidate, Outcome, Recall, registered_from};
 
@@ -31,18 +31,6 @@ use super::{Caller, Candidate, Outcome, Recall, registered_from};
 const SHORT_LIST: usize = 256;
 /// A long one is kept again once it lacks this share of the segments.
 const RENEWED_SHARE: u32 = 16;
-
-/// What is known of registered segments, beside the matches that were read.
-#[derive(Clone, Copy)]
-pub(super) struct Known {
-    pub(super) segments: Window,
-    /// True if these have more matches than were read.
-    pub(super) is_cut: bool,
-    /// Matches in segments below this position are not known any more.
-    pub(super) from: Position,
-    /// True if these are not all matches down to the last one.
-    pub(super) is_approximate: bool,
-}
 
 /// What the question's own entry gave.
 enum Own {
@@ -191,6 +179,12 @@ impl Candidate<'_> {
             caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
         }
         let before = hits.len();
+        if before - start >= k {
+            // All are newer than the entry, so none is missing.
+            hits.truncate(start + k);
+            self.note(Outcome::Joined, recall);
+            return Ok(true);
+        }
         caller.append(known, &recall.value, first + k, hits);
         let has_any = hits.len() > before;
         hits.truncate(if has_any { start + k } else { start });
@@ -285,34 +279,6 @@ impl Given {
             Given::List(known) => known.segments,
             Given::Pair(known) => known.segments(),
         }
-    }
-}
-
-impl Known {
-    /// Reads the words of a list into `out`.
-    fn read(footing: Footing, value: Value<'_>, out: &mut Vec<u64>) -> Option<Known> {
-        let Stand { number, from, words } = footing.read(value)?;
-        let (segments, matches) = (Window::from_word(words.get(0)?), words.split_at(2).1);
-        out.clear();
-        out.extend(matches.iter().take(out.capacity()));
-        let is_cut = number != 0 || segments.oldest < from;
-        Some(Known { segments, is_cut, from, is_approximate: false })
-    }
-
-    /// Reads the words of the list that another question's entry has for a question with this joint.
-    fn read_shared(
-        shared: Shared,
-        joint: Joint,
-        footing: Footing,
-        value: Value<'_>,
-        out: &mut Vec<u64>,
-    ) -> Option<Known> {
-        let known = match shared.joint {
-            Joint::Any => KnownPair::read_one(footing, value, shared.term, out)?,
-            Joint::One | Joint::All => Known::read(footing, value, out)?,
-        };
-        let is_approximate = (joint, shared.joint) != (Joint::One, Joint::Any);
-        Some(Known { is_approximate, ..known })
     }
 }
 

@@ -12,82 +12,13 @@
 //! together have the newest matches of either term: if a list is cut, it has as many as are wanted,
 //! so nothing that it lacks is among these.
 
-use spirit_cache::Value;
-use spirit_query::{Address, Query, Stop, take_term, term_query};
+use spirit_query::{Address, Stop, take_term};
 
-use super::footing::{Footing, Stand};
-use super::newest::Known;
+use super::footing::Footing;
+use super::known::KnownPair;
+use super::pair::Pair;
 use super::runs;
-use super::{Caller, Candidate, Outcome, Recall, Window};
-
-/// The memory of both lists.
-pub(super) struct Pair {
-    /// The query for one of the terms.
-    query: Query,
-    lists: [Vec<Address>; 2],
-}
-
-/// What an entry gave. The words of both lists are in the desk's value.
-#[derive(Clone, Copy)]
-pub(super) struct KnownPair {
-    /// The first list.
-    first: Known,
-    is_second_cut: bool,
-    /// Words of the first list.
-    first_len: usize,
-}
-
-impl Pair {
-    /// Reserves lists of at most `matches` each.
-    pub(super) fn new(matches: usize) -> Pair {
-        Pair { query: term_query(), lists: [(); 2].map(|()| Vec::with_capacity(matches)) }
-    }
-}
-
-impl KnownPair {
-    /// Reads the words of both lists into `out`.
-    pub(super) fn read(
-        footing: Footing,
-        value: Value<'_>,
-        out: &mut Vec<u64>,
-    ) -> Option<KnownPair> {
-        let Stand { number, from, words } = footing.read(value)?;
-        let (segments, first_len) = (Window::from_word(words.get(0)?), words.get(1)?);
-        let is_reached = segments.oldest < from;
-        out.clear();
-        out.extend(words.split_at(2).1.iter().take(out.capacity()));
-        let first_len = usize::try_from(first_len).ok().filter(|len| *len <= out.len())?;
-        let is_cut = [1, 2].map(|bit| number & bit != 0 || is_reached);
-        let first = Known { segments, is_cut: is_cut[0], from, is_approximate: false };
-        Some(KnownPair { first, is_second_cut: is_cut[1], first_len })
-    }
-
-    /// Reads the words of one of the lists into `out`.
-    pub(super) fn read_one(
-        footing: Footing,
-        value: Value<'_>,
-        number: usize,
-        out: &mut Vec<u64>,
-    ) -> Option<Known> {
-        let pair = KnownPair::read(footing, value, out)?;
-        let (known, of_list) = pair.list(number);
-        out.truncate(of_list.end);
-        out.drain(..of_list.start);
-        Some(known)
-    }
-
-    pub(super) fn segments(&self) -> Window {
-        self.first.segments
-    }
-
-    /// Returns what is known of a list, and where its words are.
-    fn list(&self, number: usize) -> (Known, std::ops::Range<usize>) {
-        match number {
-            0 => (self.first, 0..self.first_len),
-            _ => (Known { is_cut: self.is_second_cut, ..self.first }, self.first_len..usize::MAX),
-        }
-    }
-}
+use super::{Caller, Candidate, Outcome, Recall};
 
 impl Candidate<'_> {
     /// Adds the newest `k` matches of an executor to `hits`, with what is known of each term.

@@ -5,8 +5,8 @@ use spirit_query::{CLAUSES_MAX, Joint, PackedTerms, Query, SortBy, write_key};
 
 use super::ResultCache;
 use super::clause_memory::ClauseMemory;
-use super::newest_of_either::Pair;
 use super::outcome::Outcome;
+use super::pair::Pair;
 use super::question::{Question, Wanted};
 
 /// Words of the longest key. A larger query is not kept: each look-up compares its key.

@@ -13,6 +13,10 @@ const IN_ORDER: Tests = tests("-p spirit --test cached", "a_list_in_order_that_l
 const SUM: Tests = tests("-p spirit --test cached", "the_sum_of_facets_is_that");
 const REFUSED: Tests = tests("-p spirit --test verified", "a_zeroed_page");
 const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_lost_a_match");
+const OF_OR: Tests = tests("-p spirit --test matching", "a_term_is_answered_from");
+const CUT: Tests = tests("-p spirit --test matching", "a_term_is_right_where");
+const MARKED: Tests = tests("-p spirit --test matching", "approximate_answers_say_so");
+const ROUGHLY: Tests = tests("-p spirit --test matching", "approximate_hits_match");
 const KEYS: Tests = tests("-p spirit-query --lib", "packed_key");
 const STAMP: Tests = tests("-p spirit-cache --test stamp_loom", "all_of_an_entry_or_nothing");
 const CACHE: Tests = tests("-p spirit-cache --test cache", "what_is_found_was_filled_in_last");
@@ -220,6 +224,54 @@ pub(super) const BUGS: &[Bug] = &[
         old: "        if is_changed {\n            parts.add_up",
         new: "        if is_changed && !is_found {\n            parts.add_up",
         found_by: SUM,
+    },
+    Bug {
+        name: "cache-alias-of-another-term",
+        what: "a term is answered from the other list of an OR's entry",
+        file: "crates/spirit/src/cached/matching.rs",
+        old: "a.len() == b.len() && a.eq(b)",
+        new: "a.len() == b.len()",
+        found_by: OF_OR,
+    },
+    Bug {
+        name: "cache-first-list-is-whole",
+        what: "the first list of an OR's entry was cut, but is taken for all matches",
+        file: "crates/spirit/src/cached/newest_of_either.rs",
+        old: "number & bit != 0 || is_reached",
+        new: "number & bit > 1 || is_reached",
+        found_by: CUT,
+    },
+    Bug {
+        name: "cache-approximate-unmarked",
+        what: "an approximate answer does not say so",
+        file: "crates/spirit/src/cached/newest.rs",
+        old: "self.note(Outcome::Approximate, recall);",
+        new: "self.note(Outcome::Hit, recall);",
+        found_by: MARKED,
+    },
+    Bug {
+        name: "cache-approximate-is-counted",
+        what: "the hits of an approximate answer are taken for all matches",
+        file: "crates/spirit/src/search/answer.rs",
+        old: "settings.before.is_none() && !is_approximate;",
+        new: "settings.before.is_none() && (!is_approximate || search.k > 0);",
+        found_by: MARKED,
+    },
+    Bug {
+        name: "cache-or-kept-as-one-list",
+        what: "an OR whose approximate answer was of no use is kept without the lists of its terms",
+        file: "crates/spirit/src/cached/newest.rs",
+        old: "match recall.asks_for_either() {",
+        new: "match recall.asks_for_either() && segments.is_none() {",
+        found_by: ROUGHLY,
+    },
+    Bug {
+        name: "cache-aliases-lose-their-order",
+        what: "the node behind an alias that leaves does not learn which one is before it",
+        file: "crates/cache/src/aliases.rs",
+        old: "if next > 0 {\n            self.set_before",
+        new: "if next > 0 && before == FIRST {\n            self.set_before",
+        found_by: CACHE,
     },
     Bug {
         name: "tlsf-takes-a-smaller-block",
