@@ -37,8 +37,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "cache-lists-the-dead",
         what: "a kept list has documents that died since",
         file: "crates/spirit/src/cached/newest.rs",
-        old: "if !(has_dead && is_dead()) {",
-        new: "if !(has_dead && is_dead() && local == u32::MAX) {",
+        old: "rows.filter(|local| !(has_dead && found.is_dead(*local)))",
+        new: "rows.filter(|local| !(has_dead && found.is_dead(*local) && *local == u32::MAX))",
         found_by: IN_MEMORY,
     },
     Bug {
@@ -236,7 +236,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cache-first-list-is-whole",
         what: "the first list of an OR's entry was cut, but is taken for all matches",
-        file: "crates/spirit/src/cached/newest_of_either.rs",
+        file: "crates/spirit/src/cached/known.rs",
         old: "number & bit != 0 || is_reached",
         new: "number & bit > 1 || is_reached",
         found_by: CUT,

@@ -285,9 +285,9 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "total-of-page",
         what: "how many match is said of what is behind the cursor",
-        file: "crates/spirit/src/search/answer.rs",
-        old: "            Some(tally) => tally.add(&snapshot, query, of_all(settings), scratch)?,\n            None",
-        new: "            Some(tally) => tally.add(&snapshot, query, settings, scratch)?,\n            None",
+        file: "crates/spirit/src/search/totals.rs",
+        old: "(ask.query, of_all(settings))",
+        new: "(ask.query, settings)",
         found_by: COUNTED,
     },
     Bug {
