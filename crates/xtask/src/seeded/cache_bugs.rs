@@ -46,7 +46,7 @@ pub(super) const BUGS: &[Bug] = &[
         what: "a list that was cut is taken for all matches after one of them died",
         file: "crates/spirit/src/cached/newest.rs",
         old: "Listed { is_cut: known.is_cut }",
-        new: "Listed { is_cut: known.is_cut && hits.is_empty() }",
+        new: "Listed { is_cut: known.is_cut && matches.is_empty() }",
         found_by: SHORTER,
     },
     Bug {
