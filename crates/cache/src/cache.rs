@@ -93,6 +93,16 @@ impl Cache {
         self.note(found)
     }
 
+    /// Like [`look_up`](Self::look_up), for a thread that has just looked the key up: statistics and
+    /// policy learn nothing of it.
+    pub fn look_up_again<T>(
+        &self,
+        key: Key<'_>,
+        read: impl FnOnce(Value<'_>) -> Option<T>,
+    ) -> Option<T> {
+        self.table.look_up(&self.region, self.heap(), key, read).map(|(_, found)| found)
+    }
+
     /// Looks a key up, and if that finds nothing, entries with any of these aliases, one alias after
     /// the other. `read` is like that of [`look_up`](Self::look_up). It counts as one look-up, and
     /// touches the entry that was found.

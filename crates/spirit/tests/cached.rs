@@ -401,6 +401,44 @@ fn a_list_that_lost_a_match_is_made_again() {
     assert_eq!((stats.filled, stats.missed), (2, 1), "{stats:?}");
 }
 
+/// A list may have been kept with fewer matches than are wanted, beside those of a fresh segment.
+#[test]
+fn a_list_that_is_too_short_without_the_fresh_ones_is_made_again() {
+    let index = small().cache(keeping_all(Policy::Lru, 16)).open().unwrap();
+    let put = |key: String| index.put(&key, "a b").map(drop).unwrap();
+    let mut reader = index.reader().unwrap();
+    let mut newest = || {
+        let hits = reader.search("+a +(b c)", Search::newest(5)).unwrap();
+        hits.keys().unwrap().join(" ")
+    };
+    (0..10).for_each(|number| put(format!("k{number}")));
+    index.flush().unwrap();
+    assert_eq!([newest(), newest()], ["k9 k8 k7 k6 k5", "k9 k8 k7 k6 k5"]);
+    assert!(index.delete("k9").unwrap() && index.delete("k8").unwrap());
+    index.add("other").unwrap();
+    index.flush().unwrap();
+    (0..3).for_each(|number| put(format!("f{number}")));
+    assert_eq!(newest(), "f2 f1 f0 k7 k6");
+    (0..3).for_each(|number| assert!(index.delete(&format!("f{number}")).unwrap()));
+    assert_eq!([newest(), newest()], ["k7 k6 k5 k4 k3", "k7 k6 k5 k4 k3"]);
+}
+
+/// Readers get the caches in turn, each one for all of its questions.
+#[test]
+fn each_of_two_readers_has_a_cache_of_its_own() {
+    let index = small().cache(keeping_all(Policy::Lru, 16).caches(2)).open().unwrap();
+    index.add("a b").unwrap();
+    let mut ask = |reader: &mut Reader| {
+        let hits = reader.search("+a +(b c)", Search::newest(5).total(9)).unwrap();
+        assert_eq!((hits.len(), hits.total()), (1, Some(Total::Exact(1))));
+        drop(hits);
+        reader.cache_outcome()
+    };
+    let mut readers = [(); 3].map(|()| index.reader().unwrap());
+    let outcomes = readers.each_mut().map(&mut ask);
+    assert_eq!(outcomes, [Outcome::Missed, Outcome::Missed, Outcome::Hit]);
+}
+
 #[test]
 fn a_list_in_order_that_lost_a_match_is_made_again() {
     let index = small().cache(keeping_all(Policy::Lru, 16)).open().unwrap();

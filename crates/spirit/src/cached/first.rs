@@ -43,8 +43,9 @@ impl Candidate<'_> {
     ) -> Result<(), Stop> {
         let footing = Footing::new(caller.view, caller.snapshot);
         let window = caller.snapshot.window();
-        let known = self.read_first(caller.executor, footing, recall);
-        let known = known.filter(|known| known.segments.end <= window.end);
+        let found = self.read_first(caller.executor, footing, recall);
+        // Another thread's snapshot may have been newer than this one.
+        let known = found.filter(|known| known.segments.end <= window.end);
         first.begin(wanted.by, wanted.k, None);
         let mut outcome = Outcome::Missed;
         if let Some(Known { segments, is_cut }) = known {
@@ -65,7 +66,7 @@ impl Candidate<'_> {
             first.begin(wanted.by, wanted.k, None);
             caller.first_in(&caller.snapshot.within(window), wanted, first)?;
         }
-        if outcome != Outcome::Hit {
+        if outcome != Outcome::Hit && found.is_some() == known.is_some() {
             self.keep_first(footing, first, wanted, &caller, recall);
         }
         if caller.snapshot.fresh().next().is_some() {

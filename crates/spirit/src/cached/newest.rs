@@ -15,7 +15,7 @@
 
 use std::ops::ControlFlow;
 
-use spirit_cache::Found;
+use spirit_cache::{Found, Value};
 use spirit_index::ground::Position;
 use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
@@ -36,8 +36,20 @@ const RENEWED_SHARE: u32 = 16;
 enum Own {
     /// All matches, which are among the hits. The entry is of these segments.
     Appended(Window),
-    /// A list, whose words are in the desk's value.
-    Known(Known),
+    /// An entry, whose matches are not read yet.
+    There(Head),
+}
+
+/// What an entry says of its list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Head {
+    segments: Window,
+    /// The number of rows that the snapshot saw.
+    seen: u64,
+    /// Segments from here on were not rewritten since.
+    from: Position,
+    /// True if there were more matches than were kept.
+    is_cut: bool,
 }
 
 /// What the cache gave. The words of the matches are in the desk's value.
@@ -108,28 +120,40 @@ impl Candidate<'_> {
     ) -> Result<(), Stop> {
         let end = hits.len() + k;
         caller.newest_fresh(k, hits)?;
-        let first = hits.len();
+        let (first, window) = (hits.len(), caller.snapshot.window());
+        let mut known = None;
         match self.read_own(&caller, footing, end, hits, recall) {
+            None => {}
             Some(Own::Appended(segments)) => {
                 self.note_taken(segments, caller.snapshot, Outcome::Hit);
                 self.note(Outcome::Hit, recall);
-                Ok(())
+                return Ok(());
             }
-            Some(Own::Known(known)) if known.segments.end > caller.snapshot.window().end => {
+            Some(Own::There(head)) if head.segments.end > window.end => {
                 // Another thread's snapshot was newer than this one.
                 self.note(Outcome::Missed, recall);
                 caller.newest_registered(None, end - first, k, hits)?;
                 hits.truncate(end);
-                Ok(())
+                return Ok(());
             }
-            Some(Own::Known(known)) => {
-                self.newest_with(Some(known), (caller, footing), (first, end), k, hits, recall)
+            Some(Own::There(head)) if caller.counts_whole(head) => {
+                let place = (first, end);
+                if self.join_own((&mut caller, footing), head, place, k, hits, recall)? {
+                    return Ok(());
+                }
             }
-            None => self.newest_with(None, (caller, footing), (first, end), k, hits, recall),
+            Some(Own::There(_)) => {
+                let cache = &self.cache.caches[recall.cache];
+                let (key, out) = recall.key_and_value(caller.executor);
+                known = cache.look_up_again(key, |value| Known::read(footing, value, out));
+                known = known.filter(|known| known.segments.end <= window.end);
+            }
         }
+        self.newest_with(known, (caller, footing), (first, end), k, hits, recall)
     }
 
-    /// Reads the question's own entry.
+    /// Reads the question's own entry. If all of its matches count, no segment is newer, and they are
+    /// enough, they are added to `hits`.
     fn read_own(
         self,
         caller: &Caller<'_>,
@@ -138,27 +162,58 @@ impl Candidate<'_> {
         hits: &mut Vec<Address>,
         recall: &mut Recall,
     ) -> Option<Own> {
-        let (first, executor) = (hits.len(), caller.executor as u32);
+        let (first, window) = (hits.len(), caller.snapshot.window());
         let cache = &self.cache.caches[recall.cache];
-        let (key, out) = recall.key_and_value(caller.executor);
+        let key = recall.key(caller.executor);
         let found = cache.look_up(key, |value| {
-            let Stand { from, words, .. } = footing.read(value)?;
-            let (segments, seen) = (Window::from_word(words.get(0)?), words.get(1)?);
-            if !caller.counts_whole(segments, from, seen) {
-                return Known::read(footing, value, out).map(Own::Known);
+            let (head, matches) = Head::read(footing, value)?;
+            if head.segments.end != window.end || !caller.counts_whole(head) {
+                return Some(Own::There(head));
             }
-            runs::each(words.split_at(2).1.iter(), |segment, rows| {
-                let room = end - hits.len();
-                hits.extend(rows.take(room).map(|local| Address { executor, segment, local }));
-                if hits.len() < end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            });
-            Some(Own::Appended(segments))
+            append_all(matches, caller.executor, end, hits);
+            let is_enough = !head.is_cut || hits.len() == end;
+            Some(if is_enough { Own::Appended(head.segments) } else { Own::There(head) })
         });
-        if found.is_none() {
-            // The entry changed while it was read.
+        if !matches!(found, Some(Own::Appended(_))) {
+            // Too few, or the entry changed while it was read.
             hits.truncate(first);
         }
         found
+    }
+
+    /// Adds the newest matches to `hits`: those of newer segments, and all of the question's own
+    /// entry. Returns false if these are too few, or the entry has changed. Then nothing is added.
+    fn join_own(
+        self,
+        (caller, footing): (&mut Caller<'_>, Footing),
+        head: Head,
+        (first, end): (usize, usize),
+        k: usize,
+        hits: &mut Vec<Address>,
+        recall: &mut Recall,
+    ) -> Result<bool, Stop> {
+        let window = caller.snapshot.window();
+        let newer = registered_from(caller.snapshot, head.segments.end);
+        if newer.oldest < newer.end {
+            caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
+        }
+        let cache = &self.cache.caches[recall.cache];
+        let is_read = cache.look_up_again(recall.key(caller.executor), |value| {
+            let (found, matches) = Head::read(footing, value)?;
+            (found == head).then(|| append_all(matches, caller.executor, first + k, hits))
+        });
+        let is_cut = head.is_cut || hits.len() == first + k;
+        if is_read.is_none() || (is_cut && hits.len() < end) {
+            hits.truncate(first);
+            return Ok(false);
+        }
+        if is_renewed(hits.len() - first, head.segments, window) {
+            self.keep_newest(footing, &hits[first..], is_cut, caller, recall);
+        }
+        hits.truncate(end);
+        self.note_taken(head.segments, caller.snapshot, Outcome::Joined);
+        self.note(Outcome::Joined, recall);
+        Ok(true)
     }
 
     /// Adds the newest `k` matches of an executor to `hits`, as far as another question's entry has
@@ -224,14 +279,12 @@ impl Candidate<'_> {
         Ok(())
     }
 
-    /// Reads the matches of an entry: the question's, or that of another one that has its term.
+    /// Reads the matches of an entry: the question's, or that of another one that has its term. The
+    /// question's terms are known.
     fn read(self, executor: usize, footing: Footing, recall: &mut Recall) -> Option<Given> {
         let cache = &self.cache.caches[recall.cache];
-        let terms = recall.terms;
+        let terms = recall.terms?;
         let (key, out) = recall.key_and_value(executor);
-        let Some(terms) = terms else {
-            return cache.look_up(key, |value| Known::read(footing, value, out).map(Given::List));
-        };
         let sought = Sought::by(key.words, terms, self.cache.settings.matching);
         cache.look_up_any(key, sought.aliases(), |found| match found {
             Found::Own(value) if terms.joint == Joint::Any => {
@@ -264,6 +317,23 @@ impl Candidate<'_> {
         runs::write(found, out);
         recall.wait(caller.executor);
     }
+}
+
+impl Head {
+    /// Reads what an entry says, and its matches.
+    fn read<'v>(footing: Footing, value: Value<'v>) -> Option<(Head, Value<'v>)> {
+        let Stand { number, from, words } = footing.read(value)?;
+        let (segments, seen) = (Window::from_word(words.get(0)?), words.get(1)?);
+        Some((Head { segments, seen, from, is_cut: number != 0 }, words.split_at(2).1))
+    }
+}
+
+/// Adds the matches of an entry to `hits`, until there are `end`.
+fn append_all(matches: Value<'_>, executor: usize, end: usize, hits: &mut Vec<Address>) {
+    runs::each(matches.iter(), |run| {
+        run.append(executor as u32, end.saturating_sub(hits.len()), hits);
+        if hits.len() < end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
 }
 
 /// True if an entry of these segments is kept again with all of the window. To write a long list
@@ -337,10 +407,10 @@ impl<'a> Caller<'a> {
         spirit_query::newest(snapshot, query, settings, self.scratch, executor, k, hits)
     }
 
-    /// True if all matches of an entry count, and no registered segment is newer.
-    fn counts_whole(&self, segments: Window, from: Position, seen: u64) -> bool {
-        let window = self.snapshot.window();
-        segments.end == window.end
+    /// True if all matches of an entry count: nothing died, was dropped or was rewritten.
+    fn counts_whole(&self, head: Head) -> bool {
+        let (Head { segments, seen, from, .. }, window) = (head, self.snapshot.window());
+        segments.end <= window.end
             && segments.oldest >= from.max(window.oldest)
             && self.snapshot.has_unchanged(segments, seen.min(self.snapshot.visible()))
     }
@@ -351,7 +421,8 @@ impl<'a> Caller<'a> {
         let (snapshot, executor) = (self.snapshot, self.executor as u32);
         let oldest = snapshot.window().oldest;
         let mut listed = Listed { is_cut: known.is_cut };
-        runs::each(matches.iter().copied(), |segment, rows| {
+        runs::each(matches.iter().copied(), |run| {
+            let segment = run.segment;
             if hits.len() >= end || segment.position() < known.from {
                 listed.is_cut = true;
                 return ControlFlow::Break(());
@@ -360,11 +431,13 @@ impl<'a> Caller<'a> {
                 listed.is_cut = false;
                 return ControlFlow::Break(());
             }
-            let found = snapshot.of(segment);
-            let has_dead = found.has_dead();
-            let living = rows.filter(|local| !(has_dead && found.is_dead(*local)));
-            let addresses = living.map(|local| Address { executor, segment, local });
-            hits.extend(addresses.take(end - hits.len()));
+            let (found, room) = (snapshot.of(segment), end - hits.len());
+            if !found.has_dead() {
+                run.append(executor, room, hits);
+                return ControlFlow::Continue(());
+            }
+            let living = run.filter(|local| !found.is_dead(*local));
+            hits.extend(living.map(|local| Address { executor, segment, local }).take(room));
             ControlFlow::Continue(())
         });
         // There may be more of the last run.

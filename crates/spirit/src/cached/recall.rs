@@ -44,25 +44,26 @@ pub(crate) struct Recall {
 
 impl Recall {
     /// Reserves the memory for answers of at most `hits_max` matches of some executors, and for
-    /// clauses in segments of at most `rows_max` rows. Assigns a cache.
+    /// clauses in segments of at most `rows_max` rows. The desk has the cache with this number.
     pub(crate) fn new(
-        cache: Option<&ResultCache>,
+        caches: Option<&ResultCache>,
+        cache: usize,
         executors: usize,
         hits_max: usize,
         rows_max: u32,
     ) -> Recall {
-        let room = |words| if cache.is_some() { words } else { 0 };
+        let room = |words| if caches.is_some() { words } else { 0 };
         let value_words = room(hits_max * MATCH_WORDS + EXTRA_WORDS);
         Recall {
-            cache: cache.map_or(0, ResultCache::assign),
+            cache,
             terms: None,
-            pair: Pair::new(if cache.is_some_and(ResultCache::is_partial) { hits_max } else { 0 }),
+            pair: Pair::new(if caches.is_some_and(ResultCache::is_partial) { hits_max } else { 0 }),
             key: Vec::with_capacity(room(KEY_WORDS)),
             value: Vec::with_capacity(value_words),
             waiting: Vec::with_capacity(value_words * executors),
             ends: Vec::with_capacity(room(executors)),
             may_grow: false,
-            clauses: cache.map(|_| ClauseMemory::new(rows_max)),
+            clauses: caches.map(|_| ClauseMemory::new(rows_max)),
             outcome: Outcome::Off,
         }
     }

@@ -55,7 +55,9 @@ impl Candidate<'_> {
         all.add_found(now.fresh);
         let is_longer = known.is_some_and(|known| now.seen >= known.seen + TAIL_ROWS);
         let is_kept = now.count + now.fresh >= self.cache.settings.matches_min;
-        if (is_new || is_longer) && is_kept {
+        // Another thread's snapshot may have been newer than this one.
+        let is_newest = found.is_none_or(|found| found.seen <= now.seen);
+        if (is_new || is_longer) && is_kept && is_newest {
             now.write(footing, &mut recall.value);
             recall.wait(caller.executor);
         }

@@ -48,6 +48,7 @@ pub(crate) struct Totaling<'w> {
 
 impl Workspace {
     pub(crate) fn new(executors: usize, rows_max: u32, cache: Option<&ResultCache>) -> Self {
+        let number = cache.map_or(0, ResultCache::assign);
         let merged = if executors > 1 { HITS_MAX * executors } else { 0 };
         Workspace {
             scratch: Scratch::new(CLAUSES_MAX, rows_max),
@@ -63,8 +64,8 @@ impl Workspace {
             first: First::with_capacity(HITS_MAX),
             kept_first: First::with_capacity(if cache.is_some() { HITS_MAX } else { 0 }),
             keyed: FirstKeyed::default(),
-            recall: Recall::new(cache, executors, HITS_MAX, rows_max),
-            total_recall: Recall::new(cache, executors, 0, rows_max),
+            recall: Recall::new(cache, number, executors, HITS_MAX, rows_max),
+            total_recall: Recall::new(cache, number, executors, 0, rows_max),
         }
     }
 }

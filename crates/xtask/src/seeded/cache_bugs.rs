@@ -11,8 +11,9 @@ const CLAUSES: Tests = tests("-p spirit --test cached", "clauses");
 const MOVING: Tests = tests("-p spirit --test cached", "the_clauses_of_questions_that_move");
 const IN_ORDER: Tests = tests("-p spirit --test cached", "a_list_in_order_that_lost_a_match");
 const SUM: Tests = tests("-p spirit --test cached", "the_sum_of_facets_is_that");
+const OWN: Tests = tests("-p spirit --test cached", "each_of_two_readers_has_a_cache");
 const REFUSED: Tests = tests("-p spirit --test verified", "a_zeroed_page");
-const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_lost_a_match");
+const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_");
 const OF_OR: Tests = tests("-p spirit --test matching", "a_term_is_answered_from");
 const CUT: Tests = tests("-p spirit --test matching", "a_term_is_right_where");
 const MARKED: Tests = tests("-p spirit --test matching", "approximate_answers_say_so");
@@ -128,6 +129,22 @@ pub(super) const BUGS: &[Bug] = &[
         old: "link.store(block | u64::from(next) << 32, Release);",
         new: "link.store(block, Release);",
         found_by: CACHE,
+    },
+    Bug {
+        name: "cache-list-is-enough",
+        what: "a list that was kept with fewer matches than are wanted is taken for all of them",
+        file: "crates/spirit/src/cached/newest.rs",
+        old: "!head.is_cut || hits.len() == end;",
+        new: "!head.is_cut || hits.len() <= end;",
+        found_by: SHORTER,
+    },
+    Bug {
+        name: "cache-of-its-own-for-totals",
+        what: "a reader takes two caches in turn, so that all readers have the same one",
+        file: "crates/spirit/src/search/workspace.rs",
+        old: "Recall::new(cache, number, executors, 0, rows_max)",
+        new: "Recall::new(cache, cache.map_or(0, ResultCache::assign), executors, 0, rows_max)",
+        found_by: OWN,
     },
     Bug {
         name: "clause-begins-late",
