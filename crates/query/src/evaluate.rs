@@ -233,6 +233,17 @@ impl Place<'_> {
         self.context.extent.is_some()
     }
 
+    /// Returns the number of words of a bitmap of its rows.
+    fn words(&self) -> usize {
+        (END - self.base).div_ceil(64) as usize
+    }
+
+    /// Returns the first rank from `target` on whose bit is set in a bitmap of its rows, or [`END`].
+    fn next_one(&self, bits: &[u64], target: u32) -> u32 {
+        let from = target.saturating_sub(self.base) as usize;
+        window::ones_from(bits, from).next().map_or(END, |bit| self.base + bit as u32)
+    }
+
     /// Returns the greatest value of a row in a field, in sortable form.
     fn last_value(&self, field: FieldId, kind: ValueKind, rank: u32) -> Option<u64> {
         if !self.is_fresh() {

@@ -19,6 +19,7 @@ mod known;
 mod matching;
 mod newest;
 mod newest_of_either;
+mod newest_own;
 mod outcome;
 mod pair;
 mod parts;

@@ -4,7 +4,8 @@
 //!
 //! * hits: counts of two frequent terms, an OR, a prefix, and the newest 100 of an OR, asked again and again;
 //! * a dashboard: months within the ten most frequent channels, asked again after 10,000 more documents;
-//! * what it costs where it does not help: the newest ten, and counts that are asked once.
+//! * questions with a time that moves: they have no entry, but their other clauses have;
+//! * what it costs where it does not help: the newest ten, counts that are asked once, and documents that come.
 //!
 //! Corpus: posts with their times and channels; of another corpus both are made up, a minute and a hundredth of the
 //! documents each. Ours alone.
@@ -12,6 +13,9 @@
 //! Caveats: hits are timed with an empty fresh segment: a question's own evaluation of what came since is not the cache's.
 //! The clock is within each time. Hits are asked one after the other: after a long evaluation, which leaves nothing in the
 //! processor's caches, one takes a few microseconds.
+
+mod moving;
+mod price;
 
 use std::fs::File;
 use std::hint::black_box;
@@ -23,7 +27,7 @@ use spirit::cache::{Cache, Outcome};
 use spirit::facets::{Aggregate, DateInterval, Facet};
 use spirit::schema::TimeUnit;
 use spirit::search::Limits;
-use spirit::{Document, FieldKind, Index, Query, Reader, Search};
+use spirit::{Builder, Document, FieldKind, Index, Query, Reader, Search};
 use spirit_door::sim::Random;
 
 use crate::Fallible;
@@ -54,9 +58,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bench.begin("cache-live", &corpus, &[("cache_bytes", json!(CACHE_BYTES))]);
     let fields = fields(bench, &corpus)?;
     let _pinned = bench.cores.pin(On::Second);
-    let options = engine::options(&corpus).cache(Cache::new(CACHE_BYTES));
-    let options = options.field("ts", FieldKind::Time(TimeUnit::Seconds));
-    let index = options.field("channel", FieldKind::Keyword).open()?;
+    let index = options(&corpus).cache(Cache::new(CACHE_BYTES)).open()?;
     let first = corpus.len().saturating_sub(MORE * ROUNDS_MIN).max(corpus.len() / 2);
     add(&index, &corpus, &fields, 0..first)?;
     index.settle();
@@ -64,7 +66,8 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     println!("{}", engine::describe(&index)?);
     let mut readers = Readers::of(&index)?;
     hits(bench, &corpus, &mut readers)?;
-    price(bench, &corpus, &mut readers)?;
+    moving::moving(bench, &corpus, &fields, &mut readers)?;
+    price::questions(bench, &corpus, &fields, &mut readers)?;
     dashboard(
         bench,
         &index,
@@ -77,7 +80,13 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     )?;
     let stats = index.stats()?;
     println!("{:?}, joined: {}", stats.cache.unwrap_or_default(), stats.joined_answers);
-    Ok(())
+    drop((readers, index));
+    price::ingest(bench, &corpus, &fields)
+}
+
+fn options(corpus: &Corpus) -> Builder {
+    let options = engine::options(corpus).field("ts", FieldKind::Time(TimeUnit::Seconds));
+    options.field("channel", FieldKind::Keyword)
 }
 
 /// A reader with the cache, and one without.
@@ -130,17 +139,21 @@ struct Kind {
     ask: fn(&mut Reader, &Query) -> usize,
 }
 
-fn kinds(corpus: &Corpus, seed: u64) -> Vec<Kind> {
+/// Returns the frequent words, in their order.
+fn high(corpus: &Corpus) -> Vec<String> {
     let range = workloads::class("H", corpus.len());
     let frequencies = workloads::document_frequencies(corpus);
-    let mut high: Vec<&str> = frequencies
-        .iter()
-        .filter(|(_, df)| range.contains(&u64::from(**df)))
-        .map(|(term, _)| term.as_str())
-        .collect();
+    let is_high = |df: &u32| range.contains(&u64::from(*df));
+    let high = frequencies.iter().filter(|(_, df)| is_high(df)).map(|(term, _)| term.to_string());
+    let mut high: Vec<String> = high.collect();
     high.sort_unstable();
+    high
+}
+
+fn kinds(corpus: &Corpus, seed: u64) -> Vec<Kind> {
+    let high = high(corpus);
     let mut random = Random::named(seed, "cache-live");
-    let mut word = || high[random.index(high.len())].to_owned();
+    let mut word = || high[random.index(high.len())].clone();
     let mut some = |make: &dyn Fn(String, String) -> String| -> Vec<String> {
         (0..20).map(|_| make(word(), word())).collect()
     };
@@ -225,53 +238,6 @@ fn draw(bench: &Bench, names: &[String], times: &[[f64; 3]]) -> Fallible<()> {
         y: "log10 of the time in 100 ns",
     };
     bench.charts.bars(figure, names, &series)
-}
-
-/// Questions that the cache cannot help: asked for the first time, or cheaper than it.
-fn price(bench: &mut Bench, corpus: &Corpus, readers: &mut Readers) -> Fallible<()> {
-    let mut table = Table::new(
-        "what the cache costs where it does not help",
-        &["question", "without", "with", "%"],
-    );
-    let mut worst = f64::MIN;
-    for workload in workloads::draw(corpus, bench.seed)? {
-        let newest =
-            |reader: &mut Reader, query: &Query| engine::hits(reader, query, Search::newest(10));
-        let name = format!("newest 10, {}", workload.name);
-        let percent =
-            compare(&mut table, name, &workload.queries, readers, bench.rounds.max(21), newest);
-        worst = worst.max(percent);
-    }
-    table.print();
-    bar("uncached queries", Bound::AtMost(2.0), " % slower", "", &Ok(worst));
-    Ok(())
-}
-
-/// Asks all queries by both readers in turns. Returns by how many percent the one with the cache is slower.
-fn compare(
-    table: &mut Table,
-    name: String,
-    queries: &[Query],
-    readers: &mut Readers,
-    rounds: usize,
-    ask: impl Fn(&mut Reader, &Query) -> usize,
-) -> f64 {
-    let turn = |reader: &mut Reader| {
-        let start = Instant::now();
-        queries.iter().for_each(|query| _ = black_box(ask(reader, query)));
-        start.elapsed().as_nanos() as f64 / queries.len().max(1) as f64
-    };
-    let (mut plain, mut cached, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
-    for _ in 0..rounds {
-        let [a, b] = [turn(&mut readers.plain), turn(&mut readers.cached)];
-        let [c, d] = [turn(&mut readers.cached), turn(&mut readers.plain)];
-        plain.push((a + d) / 2.0);
-        cached.push((b + c) / 2.0);
-        ratios.push((b + c) / (a + d));
-    }
-    let percent = (median(&ratios) - 1.0) * 100.0;
-    table.line([name].into_iter().chain([median(&plain), median(&cached), percent].map(number)));
-    percent
 }
 
 /// Months within channels, asked again after more documents have come.

@@ -76,30 +76,18 @@ impl KeptBits {
     }
 
     fn next_of(&self, place: &Place<'_>, number: usize, target: u32) -> u32 {
-        let from = target.saturating_sub(place.base) as usize;
-        let words = &self.bits[number * self.words_each..][..words_of(place)];
-        let Some(first) = words.get(from / 64) else { return END };
-        let first = first & u64::MAX << (from % 64);
-        let rest = words[from / 64 + 1..].iter().copied();
-        let mut numbered = (from / 64..).zip(std::iter::once(first).chain(rest));
-        let found = numbered.find(|(_, word)| *word != 0);
-        found.map_or(END, |(at, word)| place.base + at as u32 * 64 + word.trailing_zeros())
+        place.next_one(&self.bits[number * self.words_each..][..place.words()], target)
     }
 
     /// Returns the room for a clause's bitmap of the current segment. Behind it come zeros, for
     /// windows beyond the last row.
     fn room(&mut self, place: &Place<'_>, number: usize) -> &mut [u64] {
-        let words = words_of(place);
+        let words = place.words();
         let own = &mut self.bits[number * self.words_each..][..words + WORDS];
         let (own, behind) = own.split_at_mut(words);
         behind.fill(0);
         own
     }
-}
-
-/// Returns the number of words of a bitmap of the current segment.
-fn words_of(place: &Place<'_>) -> usize {
-    (END - place.base).div_ceil(64) as usize
 }
 
 impl<C: Limit> Evaluation<'_, C> {

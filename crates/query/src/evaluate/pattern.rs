@@ -20,7 +20,6 @@ use super::window::{Window, ones};
 use super::{Evaluation, Place, words};
 use crate::collect::Limit;
 use crate::fuzzy::FuzzyMatcher;
-use crate::leaf::END;
 use crate::limits::Meter;
 use crate::packed;
 use crate::pattern::Matcher;
@@ -67,7 +66,7 @@ impl PatternBits {
         place: &Place<'_>,
         leaf: u32,
     ) -> (&mut [u64], &mut [u64], &mut FuzzyMatcher) {
-        let words = words_of(place);
+        let words = place.words();
         let bits = &mut self.bits[leaf as usize * self.words_each..][..words];
         (&mut self.candidates[..words], bits, &mut self.fuzzy)
     }
@@ -83,15 +82,8 @@ impl<C: Limit> Evaluation<'_, C> {
         target: u32,
     ) -> u32 {
         self.expand(place, node, pattern);
-        let from = target.saturating_sub(place.base) as usize;
         let leaf = self.query.patterns[pattern as usize].leaf;
-        let words = &self.scratch.patterns.of(leaf)[..words_of(place)];
-        let Some(first) = words.get(from / 64) else { return END };
-        let first = first & u64::MAX << (from % 64);
-        let rest = words[from / 64 + 1..].iter().copied();
-        let mut numbered = (from / 64..).zip(std::iter::once(first).chain(rest));
-        let found = numbered.find(|(_, word)| *word != 0);
-        found.map_or(END, |(at, word)| place.base + at as u32 * 64 + word.trailing_zeros())
+        place.next_one(&self.scratch.patterns.of(leaf)[..place.words()], target)
     }
 
     /// Sets the bits of a window's documents that a pattern matches.
@@ -106,7 +98,7 @@ impl<C: Limit> Evaluation<'_, C> {
         self.expand(place, node, pattern);
         let from = (window.start - place.base) as usize / 64;
         let leaf = self.query.patterns[pattern as usize].leaf;
-        let words = &self.scratch.patterns.of(leaf)[..words_of(place)];
+        let words = &self.scratch.patterns.of(leaf)[..place.words()];
         for (to, from) in bits.iter_mut().zip(words.get(from..).unwrap_or(&[])) {
             *to |= from;
         }
@@ -122,7 +114,7 @@ impl<C: Limit> Evaluation<'_, C> {
         }
         patterns.known |= 1 << leaf;
         let PatternBits { bits, words_each, .. } = patterns;
-        bits[leaf as usize * *words_each..][..words_of(place)].fill(0);
+        bits[leaf as usize * *words_each..][..place.words()].fill(0);
         if let Kind::PhrasePrefix(_) = self.query.nodes[node as usize].kind {
             return self.expand_phrase(place, node, first);
         }
@@ -133,7 +125,7 @@ impl<C: Limit> Evaluation<'_, C> {
     fn expand_one(&mut self, place: &Place<'_>, pattern: u32) {
         let found = &self.query.patterns[pattern as usize];
         let PatternBits { bits, words_each, fuzzy, .. } = &mut self.scratch.patterns;
-        let bits = &mut bits[found.leaf as usize * *words_each..][..words_of(place)];
+        let bits = &mut bits[found.leaf as usize * *words_each..][..place.words()];
         let bytes = self.query.pattern_bytes(found);
         if let Some((column, within)) = words::places(place, found.field, found.kind, bytes) {
             return column.range_bits(self.settings.level, place.base, within, bits);
@@ -191,11 +183,6 @@ pub(super) fn each_fresh(extent: &Extent<'_>, ordinal: u32, mut take: impl FnMut
         block.iter().for_each(|word| take(word.load(Relaxed)));
         chain = older;
     }
-}
-
-/// Returns the number of words of a bitmap of the current segment.
-fn words_of(place: &Place<'_>) -> usize {
-    (END - place.base).div_ceil(64) as usize
 }
 
 /// A pattern that is matched with a segment's terms.

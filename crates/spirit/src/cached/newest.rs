@@ -7,21 +7,18 @@
 //! | 3 | number of rows that the snapshot saw |
 //! | the rest | the matches, newest first, in [runs](super::runs) |
 //!
-//! If all matches count and no segment is newer, they go from the entry to the hits.
-//!
 //! A death takes a match out of the list, and a rewrite takes out those of its segments. Then the
 //! list may have too few, though there are more: all is evaluated again. Dropped segments are the
 //! oldest ones. So if the list reaches into one, it has all matches of the others.
 
 use std::ops::ControlFlow;
 
-use spirit_cache::{Found, Value};
-use spirit_index::ground::Position;
+use spirit_cache::Found;
 use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{Address, Joint, Query, Stop};
 
-use super::footing::{Footing, Stand};
+use super::footing::Footing;
 use super::known::{Known, KnownPair};
 use super::matching::Sought;
 use super::runs;
@@ -31,26 +28,6 @@ use super::{Caller, Candidate, Outcome, Recall, registered_from};
 const SHORT_LIST: usize = 256;
 /// A long one is kept again once it lacks this share of the segments.
 const RENEWED_SHARE: u32 = 16;
-
-/// What the question's own entry gave.
-enum Own {
-    /// All matches, which are among the hits. The entry is of these segments.
-    Appended(Window),
-    /// An entry, whose matches are not read yet.
-    There(Head),
-}
-
-/// What an entry says of its list.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Head {
-    segments: Window,
-    /// The number of rows that the snapshot saw.
-    seen: u64,
-    /// Segments from here on were not rewritten since.
-    from: Position,
-    /// True if there were more matches than were kept.
-    is_cut: bool,
-}
 
 /// What the cache gave. The words of the matches are in the desk's value.
 enum Given {
@@ -76,22 +53,24 @@ impl Candidate<'_> {
         recall: &mut Recall,
     ) -> Result<(), Stop> {
         let footing = Footing::new(caller.view, caller.snapshot);
+        let end = hits.len() + k;
+        caller.newest_fresh(k, hits)?;
+        let place = (hits.len(), end);
         if recall.terms.is_none() {
-            return self.newest_own((caller, footing), k, hits, recall);
+            return self.newest_own((caller, footing), place, k, hits, recall);
         }
         let given = self.read(caller.executor, footing, recall);
         let segments = given.as_ref().map(Given::segments);
         if segments.is_some_and(|segments| segments.end > caller.snapshot.window().end) {
-            // Another thread's snapshot was newer than this one.
-            self.note(Outcome::Missed, recall);
-            return caller.newest_in(caller.snapshot, k, hits);
+            return self.newest_anew(caller, place, k, hits, recall);
         }
         let known = match given {
             Some(Given::Pair(known)) => {
-                return self.newest_of_either(Some(known), (caller, footing), k, hits, recall);
+                let known = Some(known);
+                return self.newest_of_either(known, (caller, footing), place, k, hits, recall);
             }
             Some(Given::List(known)) if known.is_approximate => {
-                if self.newest_roughly(known, &mut caller, k, hits, recall)? {
+                if self.newest_roughly(known, &mut caller, place, k, hits, recall)? {
                     return Ok(());
                 }
                 None
@@ -100,149 +79,52 @@ impl Candidate<'_> {
             None => None,
         };
         match recall.asks_for_either() {
-            true => self.newest_of_either(None, (caller, footing), k, hits, recall),
-            false => {
-                let end = hits.len() + k;
-                caller.newest_fresh(k, hits)?;
-                let place = (hits.len(), end);
-                self.newest_with(known, (caller, footing), place, k, hits, recall)
-            }
+            true => self.newest_of_either(None, (caller, footing), place, k, hits, recall),
+            false => self.newest_with(known, (caller, footing), place, k, hits, recall),
         }
     }
 
-    /// Like [`newest`](Self::newest), from the question's own entry.
-    fn newest_own(
+    /// Adds the newest matches in registered segments to `hits` without an entry: another thread's
+    /// snapshot was newer than this one.
+    pub(super) fn newest_anew(
         self,
-        (mut caller, footing): (Caller<'_>, Footing),
+        mut caller: Caller<'_>,
+        (first, end): (usize, usize),
         k: usize,
         hits: &mut Vec<Address>,
         recall: &mut Recall,
     ) -> Result<(), Stop> {
-        let end = hits.len() + k;
-        caller.newest_fresh(k, hits)?;
-        let (first, window) = (hits.len(), caller.snapshot.window());
-        let mut known = None;
-        match self.read_own(&caller, footing, end, hits, recall) {
-            None => {}
-            Some(Own::Appended(segments)) => {
-                self.note_taken(segments, caller.snapshot, Outcome::Hit);
-                self.note(Outcome::Hit, recall);
-                return Ok(());
-            }
-            Some(Own::There(head)) if head.segments.end > window.end => {
-                // Another thread's snapshot was newer than this one.
-                self.note(Outcome::Missed, recall);
-                caller.newest_registered(None, end - first, k, hits)?;
-                hits.truncate(end);
-                return Ok(());
-            }
-            Some(Own::There(head)) if caller.counts_whole(head) => {
-                let place = (first, end);
-                if self.join_own((&mut caller, footing), head, place, k, hits, recall)? {
-                    return Ok(());
-                }
-            }
-            Some(Own::There(_)) => {
-                let cache = &self.cache.caches[recall.cache];
-                let (key, out) = recall.key_and_value(caller.executor);
-                known = cache.look_up_again(key, |value| Known::read(footing, value, out));
-                known = known.filter(|known| known.segments.end <= window.end);
-            }
-        }
-        self.newest_with(known, (caller, footing), (first, end), k, hits, recall)
+        self.note(Outcome::Missed, recall);
+        caller.newest_registered(None, end - first, k, hits)?;
+        hits.truncate(end);
+        Ok(())
     }
 
-    /// Reads the question's own entry. If all of its matches count, no segment is newer, and they are
-    /// enough, they are added to `hits`.
-    fn read_own(
+    /// Adds the newest matches in registered segments to `hits`, as far as another question's entry
+    /// has them. Returns false if it has none. Then nothing is added.
+    fn newest_roughly(
         self,
-        caller: &Caller<'_>,
-        footing: Footing,
-        end: usize,
-        hits: &mut Vec<Address>,
-        recall: &mut Recall,
-    ) -> Option<Own> {
-        let (first, window) = (hits.len(), caller.snapshot.window());
-        let cache = &self.cache.caches[recall.cache];
-        let key = recall.key(caller.executor);
-        let found = cache.look_up(key, |value| {
-            let (head, matches) = Head::read(footing, value)?;
-            if head.segments.end != window.end || !caller.counts_whole(head) {
-                return Some(Own::There(head));
-            }
-            append_all(matches, caller.executor, end, hits);
-            let is_enough = !head.is_cut || hits.len() == end;
-            Some(if is_enough { Own::Appended(head.segments) } else { Own::There(head) })
-        });
-        if !matches!(found, Some(Own::Appended(_))) {
-            // Too few, or the entry changed while it was read.
-            hits.truncate(first);
-        }
-        found
-    }
-
-    /// Adds the newest matches to `hits`: those of newer segments, and all of the question's own
-    /// entry. Returns false if these are too few, or the entry has changed. Then nothing is added.
-    fn join_own(
-        self,
-        (caller, footing): (&mut Caller<'_>, Footing),
-        head: Head,
+        known: Known,
+        caller: &mut Caller<'_>,
         (first, end): (usize, usize),
         k: usize,
         hits: &mut Vec<Address>,
         recall: &mut Recall,
     ) -> Result<bool, Stop> {
-        let window = caller.snapshot.window();
-        let newer = registered_from(caller.snapshot, head.segments.end);
-        if newer.oldest < newer.end {
-            caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
-        }
-        let cache = &self.cache.caches[recall.cache];
-        let is_read = cache.look_up_again(recall.key(caller.executor), |value| {
-            let (found, matches) = Head::read(footing, value)?;
-            (found == head).then(|| append_all(matches, caller.executor, first + k, hits))
-        });
-        let is_cut = head.is_cut || hits.len() == first + k;
-        if is_read.is_none() || (is_cut && hits.len() < end) {
-            hits.truncate(first);
-            return Ok(false);
-        }
-        if is_renewed(hits.len() - first, head.segments, window) {
-            self.keep_newest(footing, &hits[first..], is_cut, caller, recall);
-        }
-        hits.truncate(end);
-        self.note_taken(head.segments, caller.snapshot, Outcome::Joined);
-        self.note(Outcome::Joined, recall);
-        Ok(true)
-    }
-
-    /// Adds the newest `k` matches of an executor to `hits`, as far as another question's entry has
-    /// them. Returns false if it has none. Then nothing is added.
-    fn newest_roughly(
-        self,
-        known: Known,
-        caller: &mut Caller<'_>,
-        k: usize,
-        hits: &mut Vec<Address>,
-        recall: &mut Recall,
-    ) -> Result<bool, Stop> {
-        let start = hits.len();
-        caller.newest_fresh(k, hits)?;
-        let first = hits.len();
         let newer = registered_from(caller.snapshot, known.segments.end);
         if newer.oldest < newer.end {
             caller.newest_in(&caller.snapshot.within(newer), k, hits)?;
         }
         let before = hits.len();
-        if before - start >= k {
+        if before >= end {
             // All are newer than the entry, so none is missing.
-            hits.truncate(start + k);
+            hits.truncate(end);
             self.note(Outcome::Joined, recall);
             return Ok(true);
         }
         caller.append(known, &recall.value, first + k, hits);
         let has_any = hits.len() > before;
-        hits.truncate(if has_any { start + k } else { start });
+        hits.truncate(if has_any { end } else { first });
         if has_any {
             self.note(Outcome::Approximate, recall);
         }
@@ -251,7 +133,7 @@ impl Candidate<'_> {
 
     /// Adds the newest matches in registered segments to `hits`, with what is known of them, until
     /// there are `end`. Those from `first` on are in registered segments.
-    fn newest_with(
+    pub(super) fn newest_with(
         self,
         known: Option<Known>,
         (mut caller, footing): (Caller<'_>, Footing),
@@ -299,7 +181,7 @@ impl Candidate<'_> {
     }
 
     /// Keeps the newest matches of all registered segments.
-    fn keep_newest(
+    pub(super) fn keep_newest(
         self,
         footing: Footing,
         found: &[Address],
@@ -319,26 +201,9 @@ impl Candidate<'_> {
     }
 }
 
-impl Head {
-    /// Reads what an entry says, and its matches.
-    fn read<'v>(footing: Footing, value: Value<'v>) -> Option<(Head, Value<'v>)> {
-        let Stand { number, from, words } = footing.read(value)?;
-        let (segments, seen) = (Window::from_word(words.get(0)?), words.get(1)?);
-        Some((Head { segments, seen, from, is_cut: number != 0 }, words.split_at(2).1))
-    }
-}
-
-/// Adds the matches of an entry to `hits`, until there are `end`.
-fn append_all(matches: Value<'_>, executor: usize, end: usize, hits: &mut Vec<Address>) {
-    runs::each(matches.iter(), |run| {
-        run.append(executor as u32, end.saturating_sub(hits.len()), hits);
-        if hits.len() < end { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-    });
-}
-
 /// True if an entry of these segments is kept again with all of the window. To write a long list
 /// takes longer than to evaluate a few segments.
-fn is_renewed(matches: usize, segments: Window, window: Window) -> bool {
+pub(super) fn is_renewed(matches: usize, segments: Window, window: Window) -> bool {
     let [all, newer] = [window.end - window.oldest, window.end - segments.end];
     matches <= SHORT_LIST || newer * RENEWED_SHARE >= all
 }
@@ -363,7 +228,7 @@ impl<'a> Caller<'a> {
     }
 
     /// Adds the newest `k` matches in fresh segments.
-    pub(super) fn newest_fresh(&mut self, k: usize, hits: &mut Vec<Address>) -> Result<(), Stop> {
+    fn newest_fresh(&mut self, k: usize, hits: &mut Vec<Address>) -> Result<(), Stop> {
         match self.snapshot.fresh().next() {
             Some(_) => self.newest_in(&self.snapshot.since(self.snapshot.window().end), k, hits),
             None => Ok(()),
@@ -397,7 +262,7 @@ impl<'a> Caller<'a> {
         Ok((Outcome::Missed, hits.len() - first == k))
     }
 
-    fn newest_in(
+    pub(super) fn newest_in(
         &mut self,
         snapshot: &Snapshot<'_>,
         k: usize,
@@ -405,14 +270,6 @@ impl<'a> Caller<'a> {
     ) -> Result<(), Stop> {
         let (query, settings, executor) = (self.query, self.settings, self.executor as u32);
         spirit_query::newest(snapshot, query, settings, self.scratch, executor, k, hits)
-    }
-
-    /// True if all matches of an entry count: nothing died, was dropped or was rewritten.
-    fn counts_whole(&self, head: Head) -> bool {
-        let (Head { segments, seen, from, .. }, window) = (head, self.snapshot.window());
-        segments.end <= window.end
-            && segments.oldest >= from.max(window.oldest)
-            && self.snapshot.has_unchanged(segments, seen.min(self.snapshot.visible()))
     }
 
     /// Adds the matches of an entry that live and whose segments are there, until there are `end`

@@ -21,18 +21,17 @@ use super::runs;
 use super::{Caller, Candidate, Outcome, Recall};
 
 impl Candidate<'_> {
-    /// Adds the newest `k` matches of an executor to `hits`, with what is known of each term.
+    /// Adds the newest matches in registered segments to `hits`, with what is known of each term,
+    /// until there are `end`. Those from `first` on are in registered segments.
     pub(super) fn newest_of_either(
         self,
         known: Option<KnownPair>,
         (mut caller, footing): (Caller<'_>, Footing),
+        (first, end): (usize, usize),
         k: usize,
         hits: &mut Vec<Address>,
         recall: &mut Recall,
     ) -> Result<(), Stop> {
-        let end = hits.len() + k;
-        caller.newest_fresh(k, hits)?;
-        let first = hits.len();
         let Recall { value, pair: Pair { query, lists }, .. } = recall;
         let (mut is_cut, mut outcomes) = ([true; 2], [Outcome::Hit; 2]);
         for (number, list) in lists.iter_mut().enumerate() {

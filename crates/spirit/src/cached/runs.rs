@@ -25,7 +25,7 @@ pub(super) fn write(matches: &[Address], out: &mut Vec<u64>) {
     }
 }
 
-/// Writes rows, so many a word.
+/// Writes rows, a number of them a word.
 fn write_rows<const EACH: usize>(run: &[Address], out: &mut Vec<u64>) {
     let word = |rows: &[Address]| {
         let shifted = rows.iter().enumerate();

@@ -38,8 +38,8 @@ pub(super) const BUGS: &[Bug] = &[
         name: "cache-lists-the-dead",
         what: "a kept list has documents that died since",
         file: "crates/spirit/src/cached/newest.rs",
-        old: "rows.filter(|local| !(has_dead && found.is_dead(*local)))",
-        new: "rows.filter(|local| !(has_dead && found.is_dead(*local) && *local == u32::MAX))",
+        old: "run.filter(|local| !found.is_dead(*local))",
+        new: "run.filter(|local| !found.is_dead(*local) || *local < u32::MAX)",
         found_by: IN_MEMORY,
     },
     Bug {
@@ -133,7 +133,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "cache-list-is-enough",
         what: "a list that was kept with fewer matches than are wanted is taken for all of them",
-        file: "crates/spirit/src/cached/newest.rs",
+        file: "crates/spirit/src/cached/newest_own.rs",
         old: "!head.is_cut || hits.len() == end;",
         new: "!head.is_cut || hits.len() <= end;",
         found_by: SHORTER,
