@@ -383,6 +383,27 @@ fn the_clauses_of_questions_that_move_are_found() {
     assert!(outcomes[3].1 >= outcomes[2].1 + 6, "two clauses in three segments: {outcomes:?}");
 }
 
+/// A bitmap is read instead of the terms that a pattern matches.
+#[test]
+fn a_pattern_that_is_known_is_not_expanded() {
+    let cache = keeping_all(Policy::Lru, 100).cost_min(Duration::from_nanos(1));
+    let index = small().cache(cache).open().unwrap();
+    for number in 0..100 {
+        index.add(document(&format!("a{number} b"), number)).unwrap();
+    }
+    index.flush().unwrap();
+    let limits = Limits { expansions: 3, ..Limits::default() };
+    let mut readers = [(); 2].map(|()| index.reader().unwrap());
+    readers[1].limits(limits);
+    let mut ask = |reader: usize, number: u32| {
+        let found = readers[reader].count(&*format!("+a* +n:<{number}")).map_err(|_| ());
+        (found, readers[reader].cache_outcome() == Outcome::Clauses)
+    };
+    assert_eq!(ask(1, 100).0, Err(()), "a hundred terms are too many");
+    assert_eq!([101, 102, 103].map(|number| ask(0, number).0), [Ok(100); 3]);
+    assert_eq!(ask(1, 104), (Ok(100), true));
+}
+
 #[test]
 fn a_list_that_lost_a_match_is_made_again() {
     let index = small().cache(keeping_all(Policy::Lru, 16)).open().unwrap();

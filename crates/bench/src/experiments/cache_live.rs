@@ -67,7 +67,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let mut readers = Readers::of(&index)?;
     hits(bench, &corpus, &mut readers)?;
     moving::moving(bench, &corpus, &fields, &mut readers)?;
-    price::questions(bench, &corpus, &fields, &mut readers)?;
+    price::questions(bench, &corpus, &fields, &mut readers.cached)?;
     dashboard(
         bench,
         &index,

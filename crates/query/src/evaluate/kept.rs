@@ -1,6 +1,7 @@
 //! Clauses whose bitmaps are kept: in a registered segment, they are read instead of evaluated.
 //!
-//! Bitmaps are looked up when a segment's first window is evaluated. If the store wants one that it
+//! Bitmaps are looked up before a segment is evaluated, since a pattern is expanded when it is first
+//! looked at. A segment that a required term or range rules out needs none. If the store wants one that it
 //! does not have, the clause is evaluated in the whole segment, from lists as they were opened. They
 //! are so afterwards too, since its score may be read from them. A clause that is asked of few
 //! documents is left alone: looking at those takes less time.
@@ -92,7 +93,7 @@ impl KeptBits {
 
 impl<C: Limit> Evaluation<'_, C> {
     /// Copies the lists of all terms as they were opened in a segment.
-    pub(super) fn remember_lists(&mut self) {
+    fn remember_lists(&mut self) {
         let terms = self.query.terms.len();
         self.scratch.leaves.copy_within(..terms, 2 * terms);
     }
@@ -102,8 +103,18 @@ impl<C: Limit> Evaluation<'_, C> {
         self.scratch.leaves.copy_within(2 * terms..3 * terms, 0);
     }
 
-    /// Reads or makes the bitmaps of clauses in a registered segment.
-    pub(super) fn recall_clauses(&mut self, place: &Place<'_>, store: &dyn ClauseStore) {
+    /// Reads or makes the bitmaps of clauses in a registered segment. Returns false if the segment has
+    /// no match from the rank `first` on.
+    pub(super) fn recall_clauses(
+        &mut self,
+        place: &Place<'_>,
+        store: &dyn ClauseStore,
+        first: u32,
+    ) -> bool {
+        self.remember_lists();
+        if self.is_ruled_out(place, first) {
+            return false;
+        }
         let mut is_any_made = false;
         for number in 0..store.clauses().len() {
             let node = store.clauses().node(number);
@@ -123,6 +134,16 @@ impl<C: Limit> Evaluation<'_, C> {
         if is_any_made {
             self.open_lists_again();
         }
+        true
+    }
+
+    /// True if a required term or range has no match in the segment from a rank on.
+    fn is_ruled_out(&mut self, place: &Place<'_>, first: u32) -> bool {
+        let query = self.query;
+        let kind = |node: &NodeId| query.nodes[*node as usize].kind;
+        let is_cheap = |node: &NodeId| matches!(kind(node), Kind::Term(_) | Kind::Range(_));
+        let must = query.children(query.root).filter(|child| query.counts(*child, Occur::Must));
+        must.filter(is_cheap).any(|child| self.earliest(place, child, first) >= place.end)
     }
 
     /// True if the matches of a clause's own clauses are needed, for their scores.

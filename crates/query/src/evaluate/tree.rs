@@ -167,15 +167,13 @@ impl<'a, C: Limit> Evaluation<'a, C> {
     ) {
         self.scratch.patterns.forget();
         self.scratch.kept.forget();
-        let store = store.filter(|_| !place.is_fresh());
-        if store.is_some() {
-            self.remember_lists();
+        if let Some(store) = store.filter(|_| !place.is_fresh())
+            && !self.recall_clauses(place, store, first)
+        {
+            return;
         }
         let root = self.query.root;
         let mut rank = self.earliest(place, root, first);
-        if let Some(store) = store.filter(|_| rank < place.end) {
-            self.recall_clauses(place, store);
-        }
         let mut window = Window::first(place.base, rank);
         // Invariant: all matches before `rank` were taken. Terminates: windows do not overlap, so
         // `rank` grows.
