@@ -115,7 +115,7 @@ impl Scratch {
     pub fn new(clauses_max: usize, rows_max: u32) -> Scratch {
         Scratch {
             clauses_max,
-            leaves: Vec::with_capacity(3 * clauses_max),
+            leaves: Vec::with_capacity(2 * clauses_max),
             words: Zeroed::new((2 * clauses_max + 1) * SCRATCH_WORDS),
             patterns: PatternBits::new(rows_max),
             kept: KeptBits::new(rows_max),
@@ -143,8 +143,8 @@ impl Scratch {
 
     /// Makes room for the leaves and windows of `query`.
     pub(crate) fn prepare(&mut self, query: &Query) {
-        if self.leaves.len() < 3 * query.terms.len() {
-            self.leaves.resize(3 * query.terms.len(), Leaf::default());
+        if self.leaves.len() < 2 * query.terms.len() {
+            self.leaves.resize(2 * query.terms.len(), Leaf::default());
         }
         if self.windows.len() < query.nodes.len() {
             self.windows.resize(query.nodes.len(), [0; window::WORDS]);

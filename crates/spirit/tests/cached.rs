@@ -369,9 +369,8 @@ fn the_clauses_of_questions_that_move_are_found() {
     }
     let mut readers = Readers::of(&index);
     let mut ask = |number: u32| {
-        // The first ones begin at a later document than the others.
-        let first = if number < 2 { "+e" } else { "" };
-        let query = format!("{first} +\"a b\" +(b c) +f:>{}.5", 60 - 20 * number);
+        // Bitmaps of clauses with the same term are made one behind the other.
+        let query = format!("+(b c) +(c d) +f:>{}.5", 60 - 20 * number);
         readers.check(&query, 10);
         let query = format!("{query} -f:>1{number}.5");
         readers.cached.count(&*query).unwrap();
@@ -381,6 +380,29 @@ fn the_clauses_of_questions_that_move_are_found() {
     let outcomes: Vec<_> = (0..4).map(&mut ask).collect();
     assert_eq!(outcomes[3].0, Outcome::Clauses, "{outcomes:?}");
     assert!(outcomes[3].1 >= outcomes[2].1 + 6, "two clauses in three segments: {outcomes:?}");
+}
+
+/// Scores are those without a cache also where a question makes the bitmap of a clause itself.
+#[test]
+fn scores_of_clauses_whose_bitmaps_are_made() {
+    let cache = keeping_all(Policy::Lru, 100).cost_min(Duration::from_nanos(1));
+    let directory = Directory::new();
+    let index = small().directory(directory.path()).packed(true).cache(cache).open().unwrap();
+    for number in 0..900u16 {
+        index.add(document(&text(number % 37 | number), number)).unwrap();
+    }
+    index.flush().unwrap();
+    for clause in ["\"a b\"", "\"b d\"~3", "(+b +c)", "(b c d)", "\"c a\""] {
+        let mut readers = Readers::of(&index);
+        for number in 0..4 {
+            let query = format!("a {clause} d -f:>{}.5", 80 + number);
+            readers.agree(&query, |reader| {
+                let hits = reader.search(&*query, Search::best(20)).unwrap();
+                let scored = |hit: spirit::Hit<'_>| (hit.key().unwrap(), hit.score().unwrap());
+                hits.iter().map(scored).collect::<Vec<_>>()
+            });
+        }
+    }
 }
 
 /// A bitmap is read instead of the terms that a pattern matches.

@@ -1,10 +1,11 @@
 //! Clauses whose bitmaps are kept: in a registered segment, they are read instead of evaluated.
 //!
 //! Bitmaps are looked up before a segment is evaluated, since a pattern is expanded when it is first
-//! looked at. A segment that a required term or range rules out needs none. If the store wants one that it
-//! does not have, the clause is evaluated in the whole segment, from lists as they were opened. They
-//! are so afterwards too, since its score may be read from them. A clause that is asked of few
-//! documents is left alone: looking at those takes less time.
+//! looked at. A segment that a required term or range rules out needs none.
+//!
+//! If the store wants one that it does not have, the clause is evaluated in the whole segment, and its
+//! lists are at their end. No other clause has them, and no score is read from them. A clause that is
+//! asked of few documents is left alone: looking at those takes less time.
 
 use std::time::Instant;
 
@@ -92,17 +93,6 @@ impl KeptBits {
 }
 
 impl<C: Limit> Evaluation<'_, C> {
-    /// Copies the lists of all terms as they were opened in a segment.
-    fn remember_lists(&mut self) {
-        let terms = self.query.terms.len();
-        self.scratch.leaves.copy_within(..terms, 2 * terms);
-    }
-
-    fn open_lists_again(&mut self) {
-        let terms = self.query.terms.len();
-        self.scratch.leaves.copy_within(2 * terms..3 * terms, 0);
-    }
-
     /// Reads or makes the bitmaps of clauses in a registered segment. Returns false if the segment has
     /// no match from the rank `first` on.
     pub(super) fn recall_clauses(
@@ -111,11 +101,9 @@ impl<C: Limit> Evaluation<'_, C> {
         store: &dyn ClauseStore,
         first: u32,
     ) -> bool {
-        self.remember_lists();
         if self.is_ruled_out(place, first) {
             return false;
         }
-        let mut is_any_made = false;
         for number in 0..store.clauses().len() {
             let node = store.clauses().node(number);
             if self.scores_within(node) {
@@ -128,11 +116,7 @@ impl<C: Limit> Evaluation<'_, C> {
                 kept.known |= 1 << number;
             } else if store.wants(number) && self.is_asked_of_many(place, node) {
                 self.make_bitmap(place, store, at, node);
-                is_any_made = true;
             }
-        }
-        if is_any_made {
-            self.open_lists_again();
         }
         true
     }
@@ -170,7 +154,6 @@ impl<C: Limit> Evaluation<'_, C> {
         node: NodeId,
     ) {
         let since = Instant::now();
-        self.open_lists_again();
         self.scratch.kept.room(place, at.number).fill(0);
         let mut rank = self.earliest(place, node, place.base);
         let mut window = Window::first(place.base, rank);

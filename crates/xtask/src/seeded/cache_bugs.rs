@@ -8,7 +8,6 @@ const IN_MEMORY: Tests = tests("-p spirit --test cached", "in_memory");
 const REWRITTEN: Tests = tests("-p spirit --test cached", "while_segments_are_rewritten");
 const DROPPED: Tests = tests("-p spirit --test cached", "while_the_oldest_segments_are_dropped");
 const CLAUSES: Tests = tests("-p spirit --test cached", "clauses");
-const MOVING: Tests = tests("-p spirit --test cached", "the_clauses_of_questions_that_move");
 const IN_ORDER: Tests = tests("-p spirit --test cached", "a_list_in_order_that_lost_a_match");
 const SUM: Tests = tests("-p spirit --test cached", "the_sum_of_facets_is_that");
 const OWN: Tests = tests("-p spirit --test cached", "each_of_two_readers_has_a_cache");
@@ -145,14 +144,6 @@ pub(super) const BUGS: &[Bug] = &[
         old: "Recall::new(cache, number, executors, 0, rows_max)",
         new: "Recall::new(cache, cache.map_or(0, ResultCache::assign), executors, 0, rows_max)",
         found_by: OWN,
-    },
-    Bug {
-        name: "clause-begins-late",
-        what: "a bitmap lacks the matches before the query's first one",
-        file: "crates/query/src/evaluate/kept.rs",
-        old: "        self.open_lists_again();\n        self.scratch",
-        new: "        self.scratch",
-        found_by: MOVING,
     },
     Bug {
         name: "clauses-without-their-scores",
