@@ -389,7 +389,7 @@ fn scores_of_clauses_whose_bitmaps_are_made() {
     let directory = Directory::new();
     let index = small().directory(directory.path()).packed(true).cache(cache).open().unwrap();
     for number in 0..900u16 {
-        index.add(document(&text(number % 37 | number), number)).unwrap();
+        index.add(document(&text((number % 37) | number), number)).unwrap();
     }
     index.flush().unwrap();
     for clause in ["\"a b\"", "\"b d\"~3", "(+b +c)", "(b c d)", "\"c a\""] {
