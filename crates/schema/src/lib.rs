@@ -32,7 +32,7 @@ pub use error::FieldError;
 pub use kind::{FieldKind, TimeUnit};
 pub use limits::{FIELDS_MAX, TEXT_FIELDS_MAX};
 pub use list::MalformedList;
-pub use schema::{AS_KEYWORD, Field, MORE, Schema, TEXT};
+pub use schema::{AS_KEYWORD, Field, MORE, SOURCE, Schema, TEXT};
 pub use spirit_index::ground::FieldId;
 pub use time::{format_time, parse_time};
 pub use typed::{everything, typed};

@@ -10,8 +10,6 @@
 use std::error::Error;
 use std::fmt;
 
-use spirit_text::Analyzer;
-
 use crate::NAME_BYTES_MAX;
 use crate::bytes::take_byte;
 use crate::kind::FieldKind;
@@ -45,13 +43,10 @@ impl Schema {
         list
     }
 
-    /// Returns the schema with these fields.
-    pub fn from_list(
-        list: &[u8],
-        analyzer: Analyzer,
-        dynamic: bool,
-    ) -> Result<Schema, MalformedList> {
-        let mut schema = Schema::new(analyzer, dynamic);
+    /// Returns this schema, which has no fields, with those of a list.
+    pub fn with_list(self, list: &[u8]) -> Result<Schema, MalformedList> {
+        let analyzer = self.analyzer();
+        let mut schema = self;
         let mut rest = list;
         while !rest.is_empty() {
             let (numbers, name) = take_name(&mut rest).ok_or(MalformedList)?;
@@ -122,6 +117,8 @@ fn take_name<'a>(rest: &mut &'a [u8]) -> Option<([u8; 2], &'a str)> {
 
 #[cfg(test)]
 mod tests {
+    use spirit_text::Analyzer;
+
     use super::*;
     use crate::kind::TimeUnit;
     use proptest::prelude::*;
@@ -156,14 +153,14 @@ mod tests {
                 schema.add_array(name);
             }
             let list = schema.list();
-            let read = Schema::from_list(&list, Analyzer::Simple, true).unwrap();
+            let read = Schema::new(Analyzer::Simple, true).with_list(&list).unwrap();
             prop_assert_eq!(read.fields(), schema.fields());
             prop_assert!(read.arrays().eq(schema.arrays()));
             for field in schema.fields() {
                 prop_assert_eq!(read.by_name(&field.name), Some(field));
             }
             if let Some(cut) = list.len().checked_sub(1) {
-                prop_assert!(Schema::from_list(&list[..cut], Analyzer::Simple, true).is_err());
+                prop_assert!(Schema::new(Analyzer::Simple, true).with_list(&list[..cut]).is_err());
             }
         }
 
@@ -177,15 +174,15 @@ mod tests {
             let mut list = schema.list();
             let more = list.split_off(list.len() - bytes_of_more());
             (0..=usize::from(twice)).for_each(|_| list.extend_from_slice(&more));
-            let read = Schema::from_list(&list, Analyzer::Simple, true);
+            let read = Schema::new(Analyzer::Simple, true).with_list(&list);
             prop_assert_eq!(read.is_err(), twice);
             // It has the analyzer of the text.
-            prop_assert!(Schema::from_list(&list, Analyzer::English, true).is_err());
+            prop_assert!(Schema::new(Analyzer::English, true).with_list(&list).is_err());
         }
 
         #[test]
         fn any_bytes_are_a_list_or_refused(list in prop::collection::vec(prop_oneof![0u8..8, 128u8..136], 0..20)) {
-            if let Ok(schema) = Schema::from_list(&list, Analyzer::Simple, true) {
+            if let Ok(schema) = Schema::new(Analyzer::Simple, true).with_list(&list) {
                 prop_assert_eq!(schema.list(), list);
             }
         }

@@ -5,11 +5,30 @@ use crate::error::FieldError;
 
 /// The fields that every document has.
 const RESERVED: [&str; 3] = ["key", "id", "text"];
+/// Names of what documents have besides their source, as clients of OpenSearch know them.
+const RESERVED_BESIDE_SOURCES: [&str; 11] = [
+    "_id",
+    "_source",
+    "_more",
+    "_index",
+    "_type",
+    "_doc",
+    "_score",
+    "_seq_no",
+    "_primary_term",
+    "_routing",
+    "_ignored",
+];
 
 /// Returns an error if a new field may not have this name. Documents bring names as JSON has them:
-/// `user name`, `$type`, `1st`. Names that begin with an underscore are reserved for the engine.
-pub(crate) fn check(name: &str) -> Result<(), FieldError> {
-    if RESERVED.contains(&name) || name.starts_with('_') {
+/// `user name`, `$type`, `1st`. Names that begin with an underscore are reserved for the engine, unless
+/// `is_of_sources`: all other members of a source are fields.
+pub(crate) fn check(name: &str, is_of_sources: bool) -> Result<(), FieldError> {
+    let is_reserved = match is_of_sources {
+        true => RESERVED_BESIDE_SOURCES.contains(&name),
+        false => RESERVED.contains(&name) || name.starts_with('_'),
+    };
+    if is_reserved {
         return Err(FieldError::Reserved { field: name.to_owned() });
     }
     let has_room = (1..=NAME_BYTES_MAX).contains(&name.len());
@@ -48,14 +67,18 @@ mod tests {
             "*",
             "名",
         ] {
-            assert_eq!(check(right), Ok(()), "{right}");
+            assert_eq!(check(right, false), Ok(()), "{right}");
+            assert_eq!(check(right, true), Ok(()), "{right}");
         }
         for reserved in ["key", "id", "text", "_", "_score"] {
-            assert!(matches!(check(reserved), Err(FieldError::Reserved { .. })), "{reserved}");
+            let checked = check(reserved, false);
+            assert!(matches!(checked, Err(FieldError::Reserved { .. })), "{reserved}");
+            assert_eq!(check(reserved, true).is_ok(), reserved != "_score", "{reserved}");
         }
         let longer = "a".repeat(NAME_BYTES_MAX + 1);
         for wrong in ["", "a\n", "a\tb", "\u{0}", "a\u{85}", &longer] {
-            assert!(matches!(check(wrong), Err(FieldError::Name { .. })), "{wrong}");
+            assert!(matches!(check(wrong, false), Err(FieldError::Name { .. })), "{wrong}");
+            assert!(matches!(check(wrong, true), Err(FieldError::Name { .. })), "{wrong}");
         }
     }
 }

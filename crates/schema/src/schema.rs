@@ -19,6 +19,8 @@ use crate::{KEYWORD_BYTES_MAX, VALUES_MAX};
 
 /// The field of a document's text.
 pub const TEXT: FieldId = FieldId::TEXT;
+/// The name of the text of documents whose text is their source.
+pub const SOURCE: &str = "_source";
 /// The name of the field of what is beyond: values of fields for which a schema that documents add to
 /// has no room. It is text, `path: value` for each.
 pub const MORE: &str = "_more";
@@ -98,6 +100,8 @@ pub struct Schema {
     by_name: HashMap<String, FieldId>,
     arrays: Arrays,
     dynamic: bool,
+    /// True if the text is the document's source, whose members are fields of any name.
+    is_of_sources: bool,
     analyzer: Analyzer,
     /// Bytes of its list.
     list_bytes: usize,
@@ -109,10 +113,32 @@ impl Schema {
     pub fn new(analyzer: Analyzer, dynamic: bool) -> Schema {
         let (fields, by_name) = (Vec::new(), HashMap::new());
         let arrays = Arrays::default();
-        let mut schema = Schema { fields, by_name, arrays, dynamic, analyzer, list_bytes: 0 };
+        let is_of_sources = false;
+        let mut schema =
+            Schema { fields, by_name, arrays, dynamic, is_of_sources, analyzer, list_bytes: 0 };
         schema.push("text", FieldKind::Text(analyzer));
         schema.list_bytes = 0;
         schema
+    }
+
+    /// Like [`new`](Self::new), for documents whose text is their source. The text is called
+    /// [`SOURCE`]. Fields may be called as members of sources are, with few exceptions.
+    pub fn of_sources(analyzer: Analyzer, dynamic: bool) -> Schema {
+        let mut schema = Schema::new(analyzer, dynamic);
+        schema.is_of_sources = true;
+        schema.fields.clear();
+        schema.by_name.clear();
+        schema.push(SOURCE, FieldKind::Text(analyzer));
+        schema.list_bytes = 0;
+        schema
+    }
+
+    /// Returns a schema like this one, without fields.
+    pub fn emptied(&self) -> Schema {
+        match self.is_of_sources {
+            true => Schema::of_sources(self.analyzer, self.dynamic),
+            false => Schema::new(self.analyzer, self.dynamic),
+        }
     }
 
     /// Returns all fields in the order of their numbers. The text is the first.
@@ -198,7 +224,7 @@ impl Schema {
     /// # Errors
     /// If the name is not valid, if there is such a field, or if there are too many fields.
     pub fn add(&mut self, name: &str, kind: FieldKind) -> Result<FieldId, FieldError> {
-        name::check(name)?;
+        name::check(name, self.is_of_sources)?;
         let field = || name.to_owned();
         if let Some(known) = self.by_name(name) {
             return Err(FieldError::Known { field: field(), kind: known.kind });
@@ -408,7 +434,7 @@ impl Schema {
             Some(&TEXT) => Err(FieldError::Reserved { field: name.to_owned() }),
             Some(id) => Ok(&self.fields[usize::from(id.0)]),
             None => {
-                name::check(name)?;
+                name::check(name, self.is_of_sources)?;
                 Err(FieldError::Unknown { field: name.to_owned(), value: shown(value) })
             }
         }

@@ -10,6 +10,7 @@ pub(crate) mod error;
 pub(crate) mod late_reader;
 pub(crate) mod log_limits;
 pub(crate) mod on_full;
+pub(crate) mod operation;
 pub(crate) mod options;
 pub(crate) mod policies;
 pub(crate) mod progress;

@@ -2,6 +2,7 @@
 //! an index, for this process's writer or another one's.
 
 mod adding;
+mod applying;
 mod encoded;
 pub(crate) mod executor;
 pub(crate) mod follower;

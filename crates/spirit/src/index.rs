@@ -16,6 +16,7 @@ use crate::config::batch::Batch;
 use crate::config::document::Document;
 use crate::config::durability::Mode;
 use crate::config::error::{OpenError, WriteError};
+use crate::config::operation::{Applied, Operation};
 use crate::config::options::Options;
 use crate::config::recovering::StartReport;
 use crate::engine::Engine;
@@ -206,6 +207,27 @@ impl Index {
     /// tells whether they are there.
     pub fn write(&self, batch: Batch<'_>) -> Result<(), WriteError> {
         self.engine()?.write(&batch.documents, batch.offset)
+    }
+
+    /// Applies operations in order, each if its condition holds, and returns the result of each.
+    ///
+    /// Operations with a condition are decided one after the other, also beside those of other
+    /// threads. What was applied is visible, and as durable as any document, when this returns.
+    /// Operations are independent of each other: those behind a refused one are tried. Those on one
+    /// key keep their order. A document that is refused for its condition may have brought fields to
+    /// the schema.
+    ///
+    /// Faster than one operation at a time: they share records of the log, and syncs. A delete has its
+    /// own.
+    ///
+    /// # Errors
+    /// Of each operation: [`WriteError::Conflict`] if its condition does not hold, or as
+    /// [`put`](Self::put) and [`delete`](Self::delete).
+    pub fn apply(&self, operations: &[Operation<'_>]) -> Vec<Result<Applied, WriteError>> {
+        match self.engine() {
+            Ok(engine) => engine.apply(operations),
+            Err(error) => vec![Err(error); operations.len()],
+        }
     }
 
     /// Returns the offset of the last [batch](Self::write) that had one, in this process or before;

@@ -81,6 +81,7 @@ pub use config::document::Document;
 pub use config::durability::{Durability, Mode};
 pub use config::error::{OpenError, WriteError};
 pub use config::on_full::OnFull;
+pub use config::operation::{Applied, Operation};
 pub use error::{Error, Result};
 pub use index::Index;
 pub use index::builder::Builder;

@@ -226,3 +226,38 @@ fn statistics_tell_texts_from_what_they_take() {
     assert_eq!((again.texts_raw, again.texts), (given, bytes.texts));
     assert_eq!(Index::check(directory.path()).unwrap().text_bytes, given);
 }
+
+/// Texts that are sources of documents come back as they were given, and only fields find them.
+#[test]
+fn opaque_texts_are_stored_and_not_searched() {
+    let directory = Directory::new();
+    let source = |number: u64| format!("{{ \"title\":\"heron {number}\",  \"n\": {number}.50 }}\n");
+    let open = || in_directory(&directory).opaque_text(true).open().unwrap();
+    let check = |index: &Index, count: u64| {
+        assert!(index.settings().opaque_text && index.settings().store);
+        let mut reader = index.reader().unwrap();
+        for (query, found) in
+            [("heron", count), ("title:heron", count), ("n", 0), ("_source:heron", 0)]
+        {
+            assert_eq!(reader.count(query).unwrap(), found, "{query}");
+        }
+        let hits = reader.search("n:7.5", Search::newest(9)).unwrap();
+        assert_eq!(hits.texts().unwrap(), [source(7)]);
+        let hit = hits.get(0).unwrap();
+        assert_eq!(hit.get("n").unwrap(), Some(spirit::Value::Float(7.5)));
+    };
+    let index = open();
+    for number in 0..300 {
+        let (source, title) = (source(number), format!("heron {number}"));
+        let document = spirit::Document::new().text(&source).field("title", &title);
+        index.add(document.field("n", number as f64 + 0.5)).unwrap();
+    }
+    check(&index, 300);
+    index.flush().unwrap();
+    check(&index, 300);
+    index.add(spirit::Document::new().text(&source(300)).field("title", "heron 300")).unwrap();
+    // What is not engraved yet comes from the log.
+    drop(index);
+    let again = in_directory(&directory).store(false).open().unwrap();
+    check(&again, 301);
+}

@@ -106,7 +106,7 @@ root! {
     mount = 19,
     /// Bytes of DRAM that the index was opened with.
     dram_bytes = 20,
-    /// 1 if the documents' texts are kept.
+    /// 1 if the documents' texts are kept, 2 if they are also not searched.
     store = 21,
     /// Minimum age up to which documents are kept, in milliseconds after their arrival. 0: as long
     /// as there is room.

@@ -161,7 +161,8 @@ impl<'a> Parse<'a> {
     }
 
     fn known_field(&mut self, name: &str, start: usize) -> Parsed<Option<Named>> {
-        if name == "key" {
+        // Sources of documents may have a member that is called as the key is here.
+        if name == "_id" || name == "key" && self.parser.schema.by_name(name).is_none() {
             return Ok(Some(Named::Key));
         }
         match Target::named(&self.parser.schema, name) {

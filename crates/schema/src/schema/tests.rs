@@ -119,12 +119,12 @@ fn a_field_of_integers_that_a_document_added_widens() {
         let value = encoded::values(&zero).next().map(|(_, value)| value);
         let Some(FieldValue::Float(zero)) = value else { panic!("{value:?}") };
         assert!(zero.is_sign_positive());
-        let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
+        let read = Schema::new(Analyzer::Simple, true).with_list(&schema.list()).unwrap();
         assert_eq!(read.fields(), schema.fields());
     }
-    let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
+    let read = Schema::new(Analyzer::Simple, true).with_list(&schema.list()).unwrap();
     assert_eq!(read.fields(), schema.fields());
-    let strict = Schema::from_list(&schema.list(), Analyzer::Simple, false).unwrap();
+    let strict = Schema::new(Analyzer::Simple, false).with_list(&schema.list()).unwrap();
     assert!(!strict.grows_by([("n", 20.5.into())]));
     assert!(strict.check("n", 20.5.into()).is_err());
     // One document may do both.
@@ -162,7 +162,7 @@ fn texts_beyond_the_last_text_field_are_in_the_field_of_more() {
     // Other fields have room.
     assert_eq!(schema.grow([("n", 1.into()), ("u", "red".into())]), Ok(true));
     assert_eq!(schema.by_name("n").unwrap().kind, FieldKind::Integer);
-    let read = Schema::from_list(&schema.list(), Analyzer::Simple, true).unwrap();
+    let read = Schema::new(Analyzer::Simple, true).with_list(&schema.list()).unwrap();
     assert_eq!(read.fields(), schema.fields());
     assert!(!read.grows_by([("u", "red".into())]));
 }
@@ -188,7 +188,7 @@ fn values_beyond_the_last_field_are_in_the_field_of_more() {
     for name in ["_x", "", "a\n"] {
         assert!(schema.encode([(name, 1.into())], &mut out).is_err(), "{name:?}");
     }
-    let strict = Schema::from_list(&schema.list(), Analyzer::Simple, false).unwrap();
+    let strict = Schema::new(Analyzer::Simple, false).with_list(&schema.list()).unwrap();
     assert!(strict.encode([("x.y", 2.5.into())], &mut out).is_err());
 }
 
@@ -205,7 +205,7 @@ fn a_list_of_long_names_is_full_before_it_is_too_long() {
     assert!((480..FIELDS_MAX).contains(&added), "{added}");
     let list = schema.list();
     assert!(list.len() <= LIST_BYTES_MAX && list.len() > LIST_BYTES_MAX - 300);
-    assert_eq!(Schema::from_list(&list, Analyzer::Simple, true).unwrap().list(), list);
+    assert_eq!(Schema::new(Analyzer::Simple, true).with_list(&list).unwrap().list(), list);
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn an_array_of_objects_is_no_field() {
             assert_eq!(schema.grow([("users", Value::Integer(1))]), Ok(true));
             assert_eq!(schema.by_name("users").unwrap().kind, FieldKind::Integer);
         }
-        let read = Schema::from_list(&schema.list(), Analyzer::Simple, dynamic).unwrap();
+        let read = Schema::new(Analyzer::Simple, dynamic).with_list(&schema.list()).unwrap();
         assert_eq!((read.fields(), read.arrays().count()), (schema.fields(), 1));
     }
 }
@@ -306,4 +306,24 @@ fn objects_are_no_values_and_there_is_an_end_to_arrays() {
     assert!(bytes.is_empty());
     schema.encode((0..=VALUES_MAX).map(|_| ("a0", Value::Object)), &mut bytes).unwrap();
     assert!(schema.admits(&bytes));
+}
+
+#[test]
+fn fields_of_sources_may_be_called_as_members_are() {
+    let mut schema = Schema::of_sources(Analyzer::Simple, true);
+    for name in ["text", "key", "id", "_p", "_PID"] {
+        schema.add(name, FieldKind::Keyword).unwrap();
+    }
+    for name in ["_id", "_source", "_more"] {
+        let refused = schema.add(name, FieldKind::Keyword);
+        assert!(matches!(refused, Err(FieldError::Reserved { .. })), "{name}");
+    }
+    let read = schema.emptied().with_list(&schema.list()).unwrap();
+    assert_eq!(read.fields(), schema.fields());
+    assert_eq!((read.by_name(SOURCE).unwrap().id, read.by_name("text").unwrap().id.0), (TEXT, 1));
+    let mut values = Vec::new();
+    schema.encode([("text", "a".into()), ("key", "b".into())], &mut values).unwrap();
+    assert!(schema.admits(&values));
+    let refused = schema.encode([(SOURCE, "a".into())], &mut values);
+    assert!(matches!(refused, Err(FieldError::Reserved { .. })));
 }

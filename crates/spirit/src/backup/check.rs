@@ -78,7 +78,7 @@ fn check_fields(image: &Image) -> Vec<Damage> {
             list
         }
     };
-    let malformed = Schema::from_list(&list.bytes, image.options.analyzer, true).err();
+    let malformed = image.options.empty_schema().with_list(&list.bytes).err();
     let why = "it names a field that this version does not know, or an invalid one";
     malformed.map(|_| Damage { what: "list of fields", at: ROOT_BYTES, why }).into_iter().collect()
 }
@@ -86,7 +86,7 @@ fn check_fields(image: &Image) -> Vec<Damage> {
 /// Returns the newest fields; none if the list cannot be read, which `check_fields` has reported.
 fn schema_of(image: &Image) -> Option<Schema> {
     let list = read_beside_writer(&image.region, image.root.fields).ok()?;
-    Schema::from_list(&list.bytes, image.options.analyzer, true).ok()
+    image.options.empty_schema().with_list(&list.bytes).ok()
 }
 
 /// Finds columns of unknown fields, and columns whose kind differs from their field's.

@@ -10,7 +10,6 @@ use spirit_index::check::Logged;
 use spirit_index::salvage;
 use spirit_index::salvage::{Groups, Salvage};
 use spirit_mem::Region;
-use spirit_schema::Schema;
 
 use crate::backup::error::BackupError;
 use crate::backup::image::{Image, is_logged};
@@ -71,7 +70,7 @@ fn take_out_damage(image: &Image, regions: &[Region]) -> Result<Vec<Corrupt>, Ba
     let root = &image.root;
     let list = read_beside_writer(&image.region, root.fields);
     let list = list.map_err(|what| damaged(&image.path(), &what))?;
-    let schema = Schema::from_list(&list.bytes, image.options.analyzer, true);
+    let schema = image.options.empty_schema().with_list(&list.bytes);
     let schema = schema.map_err(|error| {
         let why = format!("its list of fields is not valid: {error}");
         OpenError::Root { path: image.path(), why }

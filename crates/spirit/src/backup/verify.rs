@@ -17,7 +17,6 @@ use spirit_index::ground::Geometry;
 use spirit_index::ground::PARTS_START;
 use spirit_mem::{Region, Residency};
 use spirit_schema::Schema;
-use spirit_text::Analyzer;
 
 use crate::backup::check::{check_kinds, part};
 use crate::backup::error::BackupError;
@@ -81,7 +80,10 @@ pub(crate) fn read_all(
 
 /// Returns the fields of a backup.
 fn schema_of(path: &Path, contents: &Contents) -> Result<Schema, BackupError> {
-    Schema::from_list(&contents.fields, Analyzer::default(), true).map_err(|error| {
+    let mut options = Options::default();
+    // A root that this version does not know was refused before.
+    let _ = options.take_over(&contents.root);
+    options.empty_schema().with_list(&contents.fields).map_err(|error| {
         let why = format!("its list of fields is not valid: {error}");
         BackupError::Damaged { path: path.into(), why }
     })

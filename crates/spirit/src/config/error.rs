@@ -367,6 +367,11 @@ pub enum WriteError {
         /// The length of the key, in bytes.
         bytes: usize,
     },
+    /// The key's document is not the one that the [operation](crate::Operation) requires.
+    Conflict {
+        /// The sequence number of the document that the key has; none if it has none.
+        current: Option<u64>,
+    },
     /// A group's documents and offset do not fit into one record of the log.
     GroupTooLarge {
         /// The size of the record, in bytes.
@@ -466,6 +471,13 @@ impl fmt::Display for WriteError {
             WriteError::Key { bytes } => {
                 write!(f, "a key of {bytes} bytes: keys have 1 to {KEY_BYTES_MAX} bytes")
             }
+            WriteError::Conflict { current: None } => {
+                f.write_str("no document has the key; read the key again")
+            }
+            WriteError::Conflict { current: Some(sequence) } => write!(
+                f,
+                "the key has another document, of sequence number {sequence}; read it again"
+            ),
             WriteError::HeapFull => f.write_str(
                 "the heap or its disk is full; give the index more DRAM, make room on the disk, or \
                  let the index drop its oldest segment",

@@ -14,7 +14,7 @@ use spirit_index::ground::{GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_B
 use spirit_index::merge::RUN_MAX;
 use spirit_mem::Residency;
 use spirit_query::Level;
-use spirit_schema::FieldKind;
+use spirit_schema::{FieldKind, Schema};
 use spirit_text::Analyzer;
 
 use crate::config::cache::Cache;
@@ -56,6 +56,8 @@ pub(crate) struct Options {
     pub(crate) analyzer: Analyzer,
     pub(crate) positions: bool,
     pub(crate) store: bool,
+    /// True if texts are stored and not searched.
+    pub(crate) opaque_text: bool,
     /// The names and kinds of fields. No kind means text, with the index's analyzer.
     pub(crate) fields: Vec<(String, Option<FieldKind>)>,
     pub(crate) strict: bool,
@@ -105,6 +107,7 @@ impl Default for Options {
             analyzer: Analyzer::default(),
             positions: true,
             store: false,
+            opaque_text: false,
             fields: Vec::new(),
             strict: false,
             postings: None,
@@ -217,6 +220,14 @@ impl Options {
         };
         // If no size fits, `check` names the least DRAM for the smallest segment.
         of(SEGMENT_SHARES.clone().find(fits).unwrap_or(*SEGMENT_SHARES.end()))
+    }
+
+    /// Returns the schema of an index without fields.
+    pub(crate) fn empty_schema(&self) -> Schema {
+        match self.opaque_text {
+            true => Schema::of_sources(self.analyzer, !self.strict),
+            false => Schema::new(self.analyzer, !self.strict),
+        }
     }
 
     /// Returns the settings of each executor's memory.

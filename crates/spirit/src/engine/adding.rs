@@ -26,15 +26,16 @@ impl Engine {
         match (document.key, &*self.executors) {
             (Some(key), _) => self.route(key).add(Some(key), contents),
             (None, [only]) => only.add(None, contents),
-            (None, _) => self.add_numbered(contents),
+            (None, _) => self.add_numbered(contents).map(|(number, _)| number),
         }
     }
 
     /// Adds a document with an automatic key to one of several executors, chosen by the number.
     ///
     /// Within an executor, automatic keys must ascend with the rows. So threads take the roles in
-    /// the order of the numbers. The ingestion itself runs in parallel.
-    fn add_numbered(&self, contents: Contents<'_>) -> Result<u64, WriteError> {
+    /// the order of the numbers. The ingestion itself runs in parallel. Returns the document's number
+    /// and sequence number.
+    pub(super) fn add_numbered(&self, contents: Contents<'_>) -> Result<(u64, u64), WriteError> {
         let admission = self.admission();
         let (number, executor, mut role) = loop {
             let number = self.numbers.documents.fetch_add(1, Relaxed);
@@ -48,8 +49,9 @@ impl Engine {
         drop(admission);
         role.collector().collect(Called::Number(number), contents)?;
         let Committed { result, .. } = role.commit();
+        let sequence = role.first_sequence();
         executor.serve(&mut role);
-        result.map(|()| number)
+        result.map(|()| (number, sequence))
     }
 
     /// Returns the number that the next document without a key gets.

@@ -141,7 +141,17 @@ impl Builder {
     /// A segment is full when its texts reach the segment size. A document with a longer text is
     /// refused.
     pub fn store(mut self, keep: bool) -> Self {
-        self.options.store = keep;
+        self.options.store = keep || self.options.opaque_text;
+        self
+    }
+
+    /// Stores the documents' texts without searching them. Only their fields are. Default no.
+    ///
+    /// For documents whose text is their source, such as JSON. It is given back byte for byte. Yes
+    /// stores documents, whatever [`store`](Self::store) says.
+    pub fn opaque_text(mut self, opaque: bool) -> Self {
+        self.options.opaque_text = opaque;
+        self.options.store |= opaque;
         self
     }
 

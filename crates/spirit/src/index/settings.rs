@@ -31,6 +31,8 @@ pub struct Settings {
     pub positions: bool,
     /// True if documents are stored.
     pub store: bool,
+    /// True if texts are stored and not searched.
+    pub opaque_text: bool,
     /// True if posting lists in the second tier are packed.
     pub packed: bool,
     /// True if documents with unknown fields are refused.
@@ -53,6 +55,7 @@ impl Settings {
             analyzer: options.analyzer,
             positions: options.positions,
             store: options.store,
+            opaque_text: options.opaque_text,
             packed: options.postings() == Postings::Packed,
             strict: options.strict,
             on_full: options.on_full,

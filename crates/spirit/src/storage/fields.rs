@@ -61,7 +61,7 @@ struct Here {
 impl Fields {
     /// Makes the fields of an index in memory.
     pub(crate) fn in_memory(options: &Options) -> Result<Fields, OpenError> {
-        let mut schema = Schema::new(options.analyzer, !options.strict);
+        let mut schema = options.empty_schema();
         declare(&mut schema, options)?;
         Ok(Fields::new(schema, Kept::Nowhere))
     }
@@ -180,8 +180,7 @@ impl Fields {
         let before = read.load(Relaxed);
         let list = read_beside_writer(region, before)?;
         if list.generation > before {
-            let schema = self.current();
-            let schema = Schema::from_list(&list.bytes, schema.analyzer(), schema.is_dynamic());
+            let schema = self.current().emptied().with_list(&list.bytes);
             let why = "it names a field that this version does not know";
             let corrupt = |_| Corrupt { what: "list of fields", at: ROOT_BYTES, why };
             self.set(schema.map_err(corrupt)?);
@@ -232,8 +231,8 @@ pub(crate) fn damaged(path: &Path, what: &dyn std::fmt::Display) -> OpenError {
 }
 
 fn schema_of(path: &Path, list: &FieldList, options: &Options) -> Result<Schema, OpenError> {
-    Schema::from_list(&list.bytes, options.analyzer, !options.strict)
-        .map_err(|error| damaged(path, &format_args!("list of fields: {error}")))
+    let schema = options.empty_schema().with_list(&list.bytes);
+    schema.map_err(|error| damaged(path, &format_args!("list of fields: {error}")))
 }
 
 /// Adds the fields of `options`. An existing field keeps its kind, like all settings that an index

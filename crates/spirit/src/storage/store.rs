@@ -103,7 +103,7 @@ impl Store {
             nvm_bytes: nvm.bytes,
             log_bytes: nvm.log_bytes,
             positions: options.positions.into(),
-            store: options.store.into(),
+            store: options.store_number(),
             mode: options.mode.number(),
             level: options.durability.number(),
             analyzer: name_word(options.analyzer.name()),

@@ -47,6 +47,8 @@ pub(crate) struct Collector<'a> {
     pub(crate) shared: &'a Shared,
     pub(crate) extent: Extent<'a>,
     pub(crate) tokenizers: &'a mut Tokenizers,
+    /// True if texts are kept and not cut.
+    pub(crate) opaque_text: bool,
     pub(crate) schema: &'a mut KnownSchema,
     pub(crate) batch: &'a mut Batch,
     pub(crate) size: BatchSize,
@@ -85,15 +87,8 @@ impl Collector<'_> {
     ) -> Result<(), WriteError> {
         let Contents { text, fields, .. } = contents;
         called.check()?;
-        let first = self.batch.token_count();
-        let mut sink = ToBatch { extent: self.extent, batch: self.batch, first };
-        let summary = self.tokenizers.text().feed(text, &mut sink).map_err(|_| {
-            let bytes_max = self.tokenizers.document_bytes_max();
-            WriteError::DocumentTooLong { bytes: text.len(), bytes_max }
-        })?;
-        sink.holes_to(summary.tokens);
-        if summary.skipped > 0 {
-            self.shared.add(Gauge::SkippedTokens, summary.skipped as u64);
+        if !self.opaque_text {
+            self.cut_text(text)?;
         }
         if !fields.is_empty() {
             self.collect_fields(text, fields)?;
@@ -114,6 +109,22 @@ impl Collector<'_> {
         self.batch.finish(key);
         if let Some(Drawn { sequence, number }) = drawn {
             self.batch.take_drawn(sequence, number);
+        }
+        Ok(())
+    }
+
+    /// Cuts a document's text into the batch.
+    #[inline(always)]
+    fn cut_text(&mut self, text: &str) -> Result<(), WriteError> {
+        let first = self.batch.token_count();
+        let mut sink = ToBatch { extent: self.extent, batch: self.batch, first };
+        let summary = self.tokenizers.text().feed(text, &mut sink).map_err(|_| {
+            let bytes_max = self.tokenizers.document_bytes_max();
+            WriteError::DocumentTooLong { bytes: text.len(), bytes_max }
+        })?;
+        sink.holes_to(summary.tokens);
+        if summary.skipped > 0 {
+            self.shared.add(Gauge::SkippedTokens, summary.skipped as u64);
         }
         Ok(())
     }

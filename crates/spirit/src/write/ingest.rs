@@ -6,6 +6,7 @@
 //! all of it visible.
 
 mod arrivals;
+mod current;
 mod group;
 mod segments;
 
@@ -94,6 +95,8 @@ impl Stopped {
 pub(crate) struct Ingester {
     shared: Arc<Shared>,
     tokenizers: Tokenizers,
+    /// True if texts are kept and not cut.
+    opaque_text: bool,
     schema: KnownSchema,
     batch: Batch,
     batch_size: BatchSize,
@@ -104,6 +107,8 @@ pub(crate) struct Ingester {
     journal: Option<Journal>,
     /// One past the sequence number of the last operation.
     sequence_end: u64,
+    /// The sequence number of the first document of the last commit.
+    first_sequence: u64,
     /// One past the highest number drawn for documents of the last commit that were added.
     number: u64,
     /// The numbers of the documents that the last commit added.
@@ -155,6 +160,7 @@ impl Ingester {
                 options.document_bytes_max,
                 options.vectors,
             ),
+            opaque_text: options.opaque_text,
             schema: KnownSchema::default(),
             batch: Batch::with_capacity(batch_size.tokens * 4, batch_size.documents)
                 .with_texts(if options.store { TEXT_BYTES_MAX } else { 0 }),
@@ -164,6 +170,7 @@ impl Ingester {
             pin,
             journal,
             sequence_end: sequence,
+            first_sequence: sequence,
             number: documents,
             numbers: Vec::with_capacity(batch_size.documents),
             documents_end: documents,
@@ -187,9 +194,10 @@ impl Ingester {
     #[inline]
     pub(crate) fn collector(&mut self) -> Collector<'_> {
         let Ingester { shared, tokenizers, schema, batch, writer, journal, .. } = self;
-        let size = self.batch_size;
+        let (size, opaque_text) = (self.batch_size, self.opaque_text);
         let extent = writer.extent(&shared.memory);
-        Collector { shared, extent, tokenizers, schema, batch, size, journal: journal.as_mut() }
+        let journal = journal.as_mut();
+        Collector { shared, extent, tokenizers, opaque_text, schema, batch, size, journal }
     }
 
     /// Returns the journal. There is one while the log is replayed.
@@ -241,6 +249,7 @@ impl Ingester {
         let count = self.batch.documents().len() as u64;
         let numbers = &self.shared.numbers;
         let sequence = numbers.sequence.fetch_add(count, Relaxed);
+        self.first_sequence = sequence;
         if let Some(drawn) = self.batch.first_number() {
             self.number = drawn;
         } else if self.may_meet_explicit_keys() {

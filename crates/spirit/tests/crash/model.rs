@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use spirit::lab::StoredValue;
 use spirit_index::keys;
 
-use crate::operation::{Operation, fields_of};
+use crate::operation::{Conditioned, Operation, fields_of};
 
 /// A living document.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,12 +54,31 @@ impl Model {
             self.delete(key);
             self.sequence += 1;
         }
+        if let Operation::Apply(all) = operation {
+            return self.apply_all(all, parts);
+        }
         if let Operation::Group(_, offset) = operation {
             return if parts == operation.parts() {
                 self.add_group(operation, *offset)
             };
         }
         self.add_all(operation, parts);
+    }
+
+    /// Does the first `parts` of some operations, of which executors take theirs one after the other.
+    fn apply_all(&mut self, all: &[Conditioned], parts: usize) {
+        let mut all: Vec<_> = all.iter().collect();
+        all.sort_by_key(|one| self.executor_of(&one.key));
+        for one in &all[..parts] {
+            match &one.text {
+                _ if !one.was_applied => {}
+                Some(text) => self.add(Some(&one.key), text, 0),
+                None => {
+                    self.delete(&one.key);
+                    self.sequence += 1;
+                }
+            }
+        }
     }
 
     /// If the first executor has no document of the group, a row without a document takes a number.

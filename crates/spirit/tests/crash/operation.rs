@@ -1,7 +1,7 @@
 //! What is done to an index, and histories of it.
 
 use spirit::lab::StoredValue;
-use spirit::{Batch, Document, Index, WriteError};
+use spirit::{Batch, Clause, Document, Index, Search, WriteError};
 
 use crate::support::Chance;
 
@@ -67,6 +67,8 @@ pub(crate) enum Operation {
     AddAll(Vec<Given>),
     /// The same as one group with an offset.
     Group(Vec<Given>, u64),
+    /// Operations of one call, each under its condition.
+    Apply(Vec<Conditioned>),
     /// The segment being filled is flushed and engraved.
     Flush,
     /// The same on another thread: what follows does not wait for it.
@@ -80,12 +82,14 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// How many documents or deletions it consists of: each takes a sequence number.
+    /// How many documents or deletions it consists of. Each takes a sequence number, if its condition
+    /// holds.
     pub(crate) fn parts(&self) -> usize {
         match self {
             Operation::Add(_) | Operation::Put(..) | Operation::Fielded(..) => 1,
             Operation::Delete(_) => 1,
             Operation::AddAll(documents) | Operation::Group(documents, _) => documents.len(),
+            Operation::Apply(all) => all.len(),
             _ => 0,
         }
     }
@@ -135,6 +139,66 @@ impl Operation {
                 all.iter().map(|(k, t, fields)| (k.as_deref(), &**t, *fields)).collect()
             }
             _ => Vec::new(),
+        }
+    }
+}
+
+/// A document that is put under a key, or a key that is deleted, under a condition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Conditioned {
+    pub(crate) key: String,
+    /// None: the key's document goes.
+    pub(crate) text: Option<String>,
+    pub(crate) condition: Condition,
+    /// True if the condition held. That is retention's matter too, so the index says it.
+    pub(crate) was_applied: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Condition {
+    Always,
+    Absent,
+    /// The key has the document that it had before the call.
+    Known,
+}
+
+/// Applies operations, and returns them with what became of them.
+pub(crate) fn apply(index: &Index, all: &[Conditioned]) -> Vec<Conditioned> {
+    let searcher = index.searcher();
+    let known = |key: &str| {
+        let hits = searcher.search(Clause::key(key), Search::newest(1)).unwrap();
+        hits.get(0).map(|hit| hit.sequence().unwrap())
+    };
+    let operations = all.iter().map(|one| match one.condition {
+        Condition::Always => one.operation(),
+        Condition::Absent => one.operation().if_absent(),
+        Condition::Known => one.operation().if_sequence(known(&one.key).unwrap_or(u64::MAX)),
+    });
+    let operations: Vec<_> = operations.collect();
+    let was_applied = |result| match result {
+        Ok(_) => true,
+        Err(WriteError::Conflict { .. }) => false,
+        Err(error) => panic!("{error}"),
+    };
+    let results = index.apply(&operations).into_iter().map(was_applied);
+    let applied = |(one, was_applied): (&Conditioned, bool)| one.clone().with(was_applied);
+    all.iter().zip(results).map(applied).collect()
+}
+
+impl Conditioned {
+    pub(crate) fn new(key: &str, text: Option<&str>, condition: Condition) -> Conditioned {
+        let text = text.map(str::to_owned);
+        Conditioned { key: key.to_owned(), text, condition, was_applied: false }
+    }
+
+    fn with(self, was_applied: bool) -> Conditioned {
+        Conditioned { was_applied, ..self }
+    }
+
+    fn operation(&self) -> spirit::Operation<'_> {
+        match &self.text {
+            Some(text) => spirit::Operation::put(&self.key, text),
+            None => spirit::Operation::delete(&self.key),
         }
     }
 }
@@ -209,7 +273,7 @@ fn operation(kind: Kind, flushes: u64, chance: &mut Chance) -> Operation {
     if roll < flushes {
         return if chance.below(3) == 0 { Operation::FlushAside } else { Operation::Flush };
     }
-    match chance.below(40) {
+    match chance.below(43) {
         0..11 => Operation::Add(text(kind, chance)),
         11..19 => Operation::Put(key(chance), text(kind, chance)),
         19..24 => {
@@ -227,8 +291,22 @@ fn operation(kind: Kind, flushes: u64, chance: &mut Chance) -> Operation {
         }
         36 => Operation::Reopen,
         37 => Operation::Hold,
+        38..41 => {
+            Operation::Apply((0..1 + chance.below(6)).map(|_| conditioned(kind, chance)).collect())
+        }
         _ => Operation::Release,
     }
+}
+
+fn conditioned(kind: Kind, chance: &mut Chance) -> Conditioned {
+    let condition = match chance.below(4) {
+        0 => Condition::Always,
+        1 => Condition::Absent,
+        _ => Condition::Known,
+    };
+    let kind = if kind == Kind::Long { Kind::Short } else { kind };
+    let text = (chance.below(3) > 0).then(|| text(kind, chance));
+    Conditioned::new(&any_key(chance), text.as_deref(), condition)
 }
 
 fn document(kind: Kind, chance: &mut Chance) -> Given {

@@ -13,7 +13,7 @@ use spirit_door::trace::{Action, Event};
 
 use crate::heap;
 use crate::model::Model;
-use crate::operation::Operation;
+use crate::operation::{Operation, apply};
 use crate::retention::Retention;
 use crate::setup::Setup;
 use crate::support::directory::Directory;
@@ -52,10 +52,10 @@ impl Run {
     pub(crate) fn new(setup: Setup, history: &[Operation]) -> Run {
         let directory = Directory::new();
         let trace = Arc::new(Trace::default());
-        Calls::new(setup, directory.path(), &trace).all(history);
+        let history = Calls::new(setup, directory.path(), &trace).all(history);
         let run = Run {
             setup,
-            history: history.to_vec(),
+            history,
             initial: setup.empty(),
             retention: Retention::default(),
             events: trace.take(),
@@ -135,13 +135,19 @@ impl<'t> Calls<'t> {
         calls
     }
 
-    fn all(mut self, history: &[Operation]) {
-        for (number, operation) in history.iter().enumerate() {
+    /// Does a history, and returns it with what became of operations with a condition.
+    fn all(mut self, history: &[Operation]) -> Vec<Operation> {
+        let mut history = history.to_vec();
+        for (number, operation) in history.iter_mut().enumerate() {
             self.trace.note(begun(number));
-            self.call(operation);
+            match operation {
+                Operation::Apply(all) => *all = apply(self.index(), all),
+                other => self.call(other),
+            }
             self.trace.note(acknowledged(number));
         }
         self.close();
+        history
     }
 
     fn index(&self) -> &Arc<Index> {

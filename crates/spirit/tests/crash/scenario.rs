@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
 
-use crate::operation::{Kind, Operation, history};
+use crate::operation::{Condition, Conditioned, Kind, Operation, history};
 use crate::setup::Setup;
 
 type History = fn() -> Vec<Operation>;
@@ -22,6 +22,8 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         (plain, kept_in_view),
         (plain, groups),
         (Setup { executors: 2, ..plain }, groups_in_both),
+        (plain, conditions),
+        (Setup { executors: 2, ..plain }, conditions),
         (Setup { merge_after: 2, ..plain }, runs),
         (Setup { merge_after: 4, ..plain }, runs),
         (Setup { merge_after: 3, ..plain }, many_words),
@@ -123,6 +125,21 @@ fn groups_in_both() -> Vec<Operation> {
         Flush,
         add("w5"),
     ]
+}
+
+/// Operations of one call on the same keys and on others, some of which do not hold, before and behind an
+/// engraving and a start.
+fn conditions() -> Vec<Operation> {
+    use Condition::{Absent, Always, Known};
+    use Operation::{Apply, Flush, Reopen};
+    let put = |key: &str, text: &str, condition| Conditioned::new(key, Some(text), condition);
+    let delete = |key: &str, condition| Conditioned::new(key, None, condition);
+    let all = || {
+        let other = [put("7", "w3", Absent), put("k0", "w4", Known), delete("k1", Known)];
+        let same = [put("k0", "w0", Absent), put("k0", "w1", Known), put("k1", "w2", Always)];
+        Apply(same.into_iter().chain(other).collect())
+    };
+    vec![all(), all(), Flush, all(), Reopen, all(), Flush, add("w5")]
 }
 
 /// Documents bring fields along, the log of one start names those of another, and segments have them all.

@@ -13,9 +13,10 @@ use crate::setup::LOG_BYTES;
 /// What a run may have in it before a cut, and whether it has.
 type Feature = (&'static str, fn(&Run, usize) -> bool);
 
-const FEATURES: [Feature; 10] = [
+const FEATURES: [Feature; 11] = [
     ("deletes", deletes),
     ("updates", updates),
+    ("conditions", conditions),
     ("groups with offsets", groups),
     ("groups in two executors", |run, at| run.setup.executors > 1 && groups(run, at)),
     ("two executors", |run, _| run.setup.executors > 1),
@@ -105,6 +106,11 @@ fn deletes(run: &Run, position: usize) -> bool {
 fn groups(run: &Run, position: usize) -> bool {
     let is_group = |operation: &Operation| matches!(operation, Operation::Group(..));
     begun(run, position).iter().any(is_group)
+}
+
+fn conditions(run: &Run, position: usize) -> bool {
+    let is_one = |operation: &Operation| matches!(operation, Operation::Apply(_));
+    begun(run, position).iter().any(is_one)
 }
 
 fn updates(run: &Run, position: usize) -> bool {

@@ -19,6 +19,8 @@ const NVM_SHARE: u64 = 8;
 const DRAM_A_SLOT: u64 = 16 << 10;
 /// The number of slots for each segment of nominal size, since segments differ in size.
 const SLOTS_A_SEGMENT: u64 = 2;
+/// The number of texts that are stored and not searched, in the root.
+const OPAQUE: u64 = 2;
 
 impl Options {
     /// True if pages are compared with their checksums.
@@ -43,6 +45,11 @@ impl Options {
         }
     }
 
+    /// Returns the number of the way in which documents are stored.
+    pub(crate) fn store_number(&self) -> u64 {
+        if self.opaque_text { OPAQUE } else { self.store.into() }
+    }
+
     /// Takes over the settings that an index was made with. The error names the setting in the root
     /// that this version does not know.
     pub(crate) fn take_over(&mut self, root: &Root) -> Result<(), &'static str> {
@@ -52,7 +59,12 @@ impl Options {
         self.nvm_bytes = Some(root.nvm_bytes * root.executors);
         self.log_bytes = Some(root.log_bytes);
         self.positions = root.positions != 0;
-        self.store = root.store != 0;
+        (self.store, self.opaque_text) = match root.store {
+            0 => (false, false),
+            1 => (true, false),
+            OPAQUE => (true, true),
+            _ => return Err("way of storing documents"),
+        };
         self.strict = root.strict != 0;
         self.postings = self.postings.or(Some(root.postings()));
         self.mode = Mode::from_number(root.mode).ok_or("mode")?;
