@@ -13,6 +13,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand};
 use regex::bytes::Regex;
 use spirit::Analyzer;
+use spirit_forms::schema::Fields;
+use spirit_forms::size::Size;
 
 pub(crate) use answering::{AnsweringArgs, QueryArgs};
 pub(crate) use backup::{BackupArgs, RestoreArgs, SalvageArgs, VerifyArgs};
@@ -27,8 +29,7 @@ use crate::choice::{
 };
 use crate::format::FormatName;
 use crate::misfits::OnMisfit;
-use crate::schema::Fields;
-use crate::size::Size;
+use crate::schema;
 
 /// Real-time full-text search: a document is found the instant it is added
 ///
@@ -388,7 +389,7 @@ pub(crate) struct IndexArgs {
     /// Fields with their kinds, as in `ts:time(seconds),channel:keyword`, or a file of them that
     /// ends in .toml. Documents may add other fields. Kinds: text, text(ANALYZER), keyword,
     /// integer, float, time, time(seconds), time(microseconds), time(nanoseconds), boolean
-    #[arg(long, value_name = "FIELDS|FILE.toml")]
+    #[arg(long, value_name = "FIELDS|FILE.toml", value_parser = schema::fields)]
     pub(crate) schema: Option<Fields>,
     /// Refuse documents with fields that are not in the schema
     #[arg(long)]

@@ -14,27 +14,6 @@ pub(crate) enum YesNo {
     No,
 }
 
-/// How many matches are counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Counting {
-    /// Exactly up to this many.
-    UpTo(u64),
-    /// None but those shown.
-    No,
-}
-
-impl FromStr for Counting {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Counting, &'static str> {
-        match text {
-            "yes" => Ok(Counting::UpTo(u64::MAX)),
-            "no" => Ok(Counting::No),
-            number => number.parse().map(Counting::UpTo).map_err(|_| "choose yes, no or a number"),
-        }
-    }
-}
-
 /// Which answers leave a full cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PolicyName {

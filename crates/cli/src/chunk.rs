@@ -3,9 +3,8 @@
 use std::ops::Range;
 
 use spirit::Value;
-
-use crate::document::Document;
-use crate::object::Given;
+use spirit_forms::document::Document;
+use spirit_forms::object::Given;
 
 #[derive(Default)]
 pub(crate) struct Chunk {

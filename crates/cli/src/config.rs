@@ -4,11 +4,12 @@ use std::path::Path;
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use spirit_forms::schema::Fields;
 use toml::Value;
 
 use crate::args::{CacheArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::failure::Failure;
-use crate::schema::{self, Fields};
+use crate::schema;
 
 /// Fills in what was not typed from the file at `path`.
 pub(crate) fn fill(args: &mut IngestArgs, path: &Path) -> Result<(), Failure> {
@@ -91,7 +92,9 @@ fn set_index(args: &mut IndexArgs, key: &str, value: &str) -> Option<Result<(), 
         "positions" => choice(&mut args.positions, value),
         "store" => choice(&mut args.store, value),
         "postings" => choice(&mut args.postings, value),
-        "schema" => parsed(&mut args.schema, value),
+        "schema" => schema::fields(value).map(|fields| {
+            args.schema.get_or_insert(fields);
+        }),
         "strict-schema" => flag(&mut args.strict_schema, value),
         "on-full" => choice(&mut args.on_full, value),
         "retain" => parsed(&mut args.retain, value),

@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use spirit::backup::Progress;
 use spirit::settings::LateReader;
 use spirit::{Index, OpenError};
+use spirit_forms::size::Size;
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::failure::Failure;
 use crate::made;
 use crate::note::note;
-use crate::size::Size;
 
 /// How often it is said how far a start is.
 const PERIOD: Duration = Duration::from_secs(1);

@@ -1,28 +1,19 @@
 //! One record becomes one document: plain lines, tab-separated pairs, rows of a table, JSON objects, logfmt.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use serde::de::DeserializeSeed;
 use spirit::FieldKind;
 use spirit::schema::Schema;
+use spirit_forms::document::{Document, NoDocument, text_names};
+use spirit_forms::object::{Given, Object};
 
 use crate::format::Format;
 use crate::input::{Line, values};
 use crate::logfmt;
-use crate::object::{Given, KeyError, Members, Object};
-
-/// A document as it was read. Without a key it gets its number.
-#[derive(Debug, PartialEq)]
-pub(crate) struct Document<'a> {
-    pub(crate) key: Option<Cow<'a, str>>,
-    pub(crate) text: Cow<'a, str>,
-    pub(crate) fields: Vec<(String, Given)>,
-}
 
 /// A record that is no document.
 #[derive(Debug, PartialEq, Eq)]
@@ -31,12 +22,10 @@ pub(crate) enum Malformed {
     Unclosed,
     Utf8 { byte: usize },
     NoTab,
-    Json(String),
     Row { values: usize, columns: usize },
     Quote,
     Logfmt(String),
-    Key,
-    KeyTwice(String),
+    Object(NoDocument),
 }
 
 impl Malformed {
@@ -47,11 +36,11 @@ impl Malformed {
             Malformed::Unclosed => "array cut off",
             Malformed::Utf8 { .. } => "invalid UTF-8",
             Malformed::NoTab => "no tab",
-            Malformed::Json(_) => "malformed JSON",
             Malformed::Row { .. } => "wrong number of values",
             Malformed::Quote => "open quotation mark",
             Malformed::Logfmt(_) => "malformed logfmt",
-            Malformed::Key | Malformed::KeyTwice(_) => "invalid key",
+            Malformed::Object(NoDocument::Json(_)) => "malformed JSON",
+            Malformed::Object(NoDocument::Key | NoDocument::KeyTwice(_)) => "invalid key",
         }
     }
 }
@@ -68,20 +57,21 @@ impl fmt::Display for Malformed {
             }
             Malformed::Utf8 { byte } => write!(f, "invalid UTF-8 at byte {byte}"),
             Malformed::NoTab => f.write_str("expected KEY<TAB>TEXT, found no tab"),
-            Malformed::Json(reason) => write!(f, "malformed JSON: {reason}"),
             Malformed::Row { values, columns } => {
                 write!(f, "a row of {values} values, where the first row names {columns} columns")
             }
             Malformed::Quote => f.write_str("a quotation mark is open to the end of the file"),
             Malformed::Logfmt(reason) => f.write_str(reason),
-            Malformed::Key => f.write_str("expected a string or a number as the key"),
-            Malformed::KeyTwice(reason) => write!(f, "{reason}; a document has one key"),
+            Malformed::Object(error) => error.fmt(f),
         }
     }
 }
 
-/// Names of the member that is the text, unless a document has `text`.
-const TEXTS: [&str; 6] = ["message", "msg", "body", "content", "log", "title"];
+impl From<NoDocument> for Malformed {
+    fn from(error: NoDocument) -> Malformed {
+        Malformed::Object(error)
+    }
+}
 
 /// How documents are read, besides their format.
 #[derive(Clone, Debug)]
@@ -97,14 +87,10 @@ pub(crate) struct Rules {
 impl Rules {
     /// `asked` are the names of the text, if there is a choice. A name that the index has as a field stays a field.
     pub(crate) fn new(asked: &[String], delimiter: u8, schema: &Schema) -> Rules {
-        let is_free = |name: &&&str| schema.by_name(name).is_none();
-        let guessed = TEXTS.iter().filter(is_free).filter(|_| asked.is_empty());
-        let texts = asked.iter().cloned().chain(["text".to_owned()]);
-        let texts = texts.chain(guessed.map(|name| (*name).to_owned())).collect();
         let kinds = schema.fields().iter().map(|field| {
             (field.name.clone(), Known { kind: field.kind, may_widen: field.may_widen() })
         });
-        Rules { texts, kinds: kinds.collect(), delimiter }
+        Rules { texts: text_names(asked, schema), kinds: kinds.collect(), delimiter }
     }
 }
 
@@ -168,21 +154,14 @@ impl Parser {
                     Document { key, text, fields: Vec::new() }
                 })
                 .ok_or(Malformed::NoTab),
-            Format::Jsonl | Format::Json => self.document(json(text, &self.rules.texts)?),
+            Format::Jsonl | Format::Json => Ok(Document::of_json(text, &self.rules.texts)?),
             Format::Csv => self.document(self.row(record)?),
             Format::Logfmt => self.document(self.logfmt(text)?),
         }
     }
 
-    fn document<'a>(&self, mut object: Object<'a>) -> Result<Document<'a>, Malformed> {
-        let key = object.take_key().map_err(|error| match error {
-            KeyError::Kind => Malformed::Key,
-            KeyError::Several(reason) => Malformed::KeyTwice(reason),
-        })?;
-        let Some(text) = object.take_text(&self.rules.texts) else {
-            return Err(Malformed::Json("missing field `text`".to_owned()));
-        };
-        Ok(Document { key: key.map(Cow::from), text, fields: object.fields })
+    fn document(&self, object: Object<'static>) -> Result<Document<'static>, Malformed> {
+        Ok(Document::of_object(object, &self.rules.texts)?)
     }
 
     fn row(&self, record: &[u8]) -> Result<Object<'static>, Malformed> {
@@ -270,17 +249,6 @@ fn guessed(text: &str) -> Option<Given> {
 
 fn utf8(bytes: &[u8]) -> Result<&str, Malformed> {
     std::str::from_utf8(bytes).map_err(|error| Malformed::Utf8 { byte: error.valid_up_to() + 1 })
-}
-
-fn json<'a>(line: &'a str, texts: &[String]) -> Result<Object<'a>, Malformed> {
-    // An array would do for serde.
-    if !line.trim_ascii_start().starts_with('{') {
-        return Err(Malformed::Json("expected an object".into()));
-    }
-    let mut reader = serde_json::Deserializer::from_str(line);
-    let object = Members(texts).deserialize(&mut reader);
-    let object = object.and_then(|object| reader.end().map(|()| object));
-    object.map_err(|error| Malformed::Json(error.to_string().replace("line 1 column", "column")))
 }
 
 #[cfg(test)]

@@ -5,11 +5,11 @@ use std::path::Path;
 use spirit::lab::disk_free;
 use spirit::stats::Stats;
 use spirit::{Index, WriteError};
+use spirit_forms::size::Size;
 
 use crate::interrupt::Interrupt;
 use crate::note::note;
 use crate::room;
-use crate::size::Size;
 
 /// A disk with less than this is full: a segment takes more.
 const DISK_FREE_MIN: u64 = 8 << 20;

@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use spirit::Index;
 use spirit::settings::StartReport;
+use spirit_forms::values::rounded;
 
 use crate::directory;
 use crate::failure::Failure;
-use crate::output::rounded;
-use crate::size::fill;
+use crate::output::fill;
 
 #[derive(Serialize)]
 pub(crate) struct Kept {

@@ -9,11 +9,11 @@ use std::iter;
 
 use spirit::schema::Field;
 use spirit::{FieldKind, Index};
+use spirit_forms::escape::escaped;
+use spirit_forms::explained::Explained;
+use spirit_forms::hit::Hit;
+use spirit_forms::values::rounded;
 
-use crate::escape::escaped;
-use crate::explained::Explained;
-use crate::hit::Hit;
-use crate::output::rounded;
 use crate::snippets::{self, Marks};
 use crate::terminal::{self, one_line};
 use crate::values::{self, NONE};
@@ -105,7 +105,8 @@ impl Layout {
             (None, Some(value)) => cells.push(one_line(&values::shown(value))),
             (None, None) => {}
         }
-        let value = |name: &String| hit.fields.shown(name).map(|value| one_line(&value));
+        let value =
+            |name: &String| values::of_field(&hit.fields, name).map(|value| one_line(&value));
         if !self.times.is_empty() {
             cells.push(self.times.iter().find_map(value).unwrap_or_else(|| NONE.to_owned()));
         }

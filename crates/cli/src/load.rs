@@ -13,10 +13,10 @@ use std::sync::Arc;
 
 use spirit::schema::FieldError;
 use spirit::{Index, WriteError};
+use spirit_forms::escape::escaped;
 
 use crate::chunk::Chunk;
 use crate::document::Rules;
-use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::full;
 use crate::input::{Cutting, Line, Records};

@@ -7,12 +7,12 @@ use std::path::Path;
 use clap::ValueEnum;
 use spirit::Index;
 use spirit::settings::Settings;
+use spirit_forms::size::Size;
 
 use crate::args::{IndexArgs, TierArgs};
 use crate::choice::{OnFullName, YesNo};
 use crate::failure::Failure;
 use crate::note::note;
-use crate::size::Size;
 
 /// An option that was typed: its name, and what it says if that is not what the index was made with.
 type Compared = (&'static str, Option<(String, String)>);

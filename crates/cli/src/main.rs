@@ -1,7 +1,8 @@
 //! The `spirit` command: real-time full-text search from a shell.
 //!
-//! What was typed is in [`args`], what it means in [`settings`]; each command is a file of [`commands`]. The
-//! engine is the `spirit` crate; nothing here knows how it works.
+//! What was typed is in [`args`], what it means in [`settings`]; each command is a file of
+//! [`commands`]. The engine is the `spirit` crate; nothing here knows how it works. Documents,
+//! questions and answers have the forms of the crate `spirit-forms`.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -13,13 +14,10 @@ mod config;
 mod demo;
 mod directory;
 mod document;
-mod escape;
-mod explained;
 mod facets;
 mod failure;
 mod format;
 mod full;
-mod hit;
 mod input;
 mod interrupt;
 mod kept;
@@ -29,8 +27,6 @@ mod logfmt;
 mod made;
 mod misfits;
 mod note;
-mod object;
-mod order;
 mod output;
 mod progress;
 mod queries;
@@ -41,7 +37,6 @@ mod resume;
 mod room;
 mod schema;
 mod settings;
-mod size;
 mod snippets;
 mod stats;
 mod terminal;

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 use std::io::{self, Write};
 
-use crate::escape::escaped;
+use spirit_forms::escape::escaped;
 
 /// One line on standard error. If that is closed there is nobody left to tell.
 pub(crate) fn note(message: impl Display) {

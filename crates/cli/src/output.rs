@@ -4,8 +4,9 @@ use std::io::{self, BufWriter, StdoutLock, Write};
 use std::time::Duration;
 
 use serde::Serialize;
+use spirit_forms::escape;
+use spirit_forms::size::Size;
 
-use crate::escape;
 use crate::failure::Failure;
 
 /// Standard output, buffered. The caller flushes it: an error at the end is an error too.
@@ -17,9 +18,7 @@ pub(crate) fn out() -> Out {
 
 /// One JSON object on one line. Nothing in it acts on a terminal.
 pub(crate) fn json_line(out: &mut impl Write, value: &impl Serialize) -> Result<(), Failure> {
-    let mut writer = serde_json::Serializer::with_formatter(&mut *out, escape::Json);
-    value.serialize(&mut writer).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(escape::json_line(out, value)?)
 }
 
 /// A count with its thousands apart.
@@ -51,10 +50,10 @@ pub(crate) fn rate(count: u64, time: Duration) -> f64 {
     count as f64 / time.as_secs_f64().max(1e-9)
 }
 
-/// Rounded, so that JSON shows no digits that were not measured.
-pub(crate) fn rounded(value: f64, decimals: i32) -> f64 {
-    let scale = 10f64.powi(decimals);
-    (value * scale).round() / scale
+/// How much of `cap` is used.
+pub(crate) fn fill(used: u64, cap: u64) -> String {
+    let percent = used as f64 / cap.max(1) as f64 * 100.0;
+    format!("{} of {} ({percent:.0} %)", Size(used), Size(cap))
 }
 
 #[cfg(test)]

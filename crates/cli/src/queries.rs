@@ -9,8 +9,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::query::ParseError;
 use spirit::{HitError, SearchError, Searcher};
+use spirit_forms::no_answer::NoAnswer;
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
@@ -122,16 +122,14 @@ impl Asked<'_> {
         }
     }
 
-    /// Says what was passed over in it; gives the same as it is printed.
-    pub(crate) fn warn(&self, warnings: &[ParseError]) -> Vec<String> {
-        let warnings: Vec<_> = warnings.iter().map(|error| format!("{error}: ignored")).collect();
-        for warning in &warnings {
+    /// Says what was passed over in it.
+    pub(crate) fn warn<'w>(&self, warnings: impl IntoIterator<Item = &'w String>) {
+        for warning in warnings {
             match self.place {
                 None => note(warning),
                 Some((path, line)) => report(format_args!("{}:{line}: {warning}", path.display())),
             }
         }
-        warnings
     }
 }
 
@@ -166,6 +164,15 @@ impl From<HitError> for Unanswered {
 impl From<SearchError> for Unanswered {
     fn from(error: SearchError) -> Unanswered {
         Unanswered::Refused(error.to_string())
+    }
+}
+
+impl From<NoAnswer> for Unanswered {
+    fn from(error: NoAnswer) -> Unanswered {
+        match error {
+            NoAnswer::Search(error) => error.into(),
+            NoAnswer::Hit(error) => error.into(),
+        }
     }
 }
 

@@ -7,7 +7,8 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::escape::escaped;
+use spirit_forms::escape::escaped;
+
 use crate::failure::Failure;
 
 /// The ending of the file of reasons.

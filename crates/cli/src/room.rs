@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use spirit_forms::size::Size;
+
 use crate::format::Format;
-use crate::size::Size;
 
 /// DRAM that an index has unless it is said how much.
 const USUAL: u64 = 1 << 30;

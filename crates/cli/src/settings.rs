@@ -5,19 +5,20 @@ use std::time::Duration;
 use spirit::cache::Cache;
 use spirit::lab::Parameters;
 use spirit::search::Highlight;
-use spirit::{Builder, Index, Search};
+use spirit::{Builder, Index};
+use spirit_forms::facets::{Asked, Shape};
+use spirit_forms::order::Order;
+use spirit_forms::question::Question;
+use spirit_forms::size::Size;
 
 use crate::args::{AnsweringArgs, CacheArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
 use crate::choice::{CacheTierName, EvaluatorName, Mode, Reserve, YesNo};
 use crate::config;
-use crate::facets::{FacetArg, Shape};
 use crate::failure::Failure;
 use crate::format::Format;
 use crate::input::Cutting;
 use crate::load::Reading;
 use crate::note::note;
-use crate::order::Order;
-use crate::size::Size;
 
 impl IndexArgs {
     /// Opens an index in memory.
@@ -334,26 +335,37 @@ impl AnsweringArgs {
     /// Fails if moments of `index` are to be counted as numbers: an interval would be in milliseconds, whatever the field's unit is.
     pub(crate) fn check_facets(&self, index: &Index) -> Result<(), Failure> {
         let moments = Shape::moments(&index.schema());
-        let misfit = |arg: &FacetArg| Some((arg.typed.clone(), arg.shape.misfit(&moments)?));
+        let misfit =
+            |asked: &Asked| Some((asked.shape.typed.clone(), asked.shape.misfit(&moments)?));
         match self.facets.iter().find_map(misfit) {
             None => Ok(()),
             Some((typed, why)) => Err(Failure::usage(format_args!("--facet {typed}: {why}"))),
         }
     }
 
-    /// `search` with what it is forced to be evaluated by.
-    pub(crate) fn force(&self, mut search: Search) -> Search {
-        search = search.algorithm(self.algorithm.algorithm());
-        if self.evaluator == EvaluatorName::Windows {
-            search = search.windows();
-        }
-        if self.exhaustive { search.exhaustive() } else { search }
-    }
-
-    /// A request for the first `k` documents in the order that was asked for.
-    pub(crate) fn first(&self, k: usize) -> Search {
+    /// What is asked of each query.
+    pub(crate) fn question(&self) -> Question {
         let usual = Parameters::default();
-        let (k1, b) = (self.k1.unwrap_or(usual.k1), self.b.unwrap_or(usual.b));
-        self.order.first(k, Parameters { k1, b })
+        Question {
+            lenient: self.query.lenient,
+            order: self.order.clone(),
+            parameters: Parameters {
+                k1: self.k1.unwrap_or(usual.k1),
+                b: self.b.unwrap_or(usual.b),
+            },
+            recency: self.recency.clone(),
+            k: self.k,
+            after: self.after.clone(),
+            counting: self.counting(),
+            // People see the time without asking for it.
+            fields: if self.json { self.fields.clone() } else { Vec::new() },
+            highlight: self.highlight(),
+            highlight_field: self.highlight_field.clone(),
+            facets: self.facets.clone(),
+            explain: self.explain,
+            algorithm: self.algorithm.algorithm(),
+            windows: self.evaluator == EvaluatorName::Windows,
+            exhaustive: self.exhaustive,
+        }
     }
 }

@@ -1,15 +1,11 @@
-//! `--highlight`: part of each text, with what was found in it marked. In HTML for programs, on one line for people.
+//! `--highlight` for people: the best passage of each text on one line, with its matches marked.
 
 use std::ffi::OsStr;
 use std::io::{IsTerminal, stdout};
 
-use serde::{Serialize, Serializer};
 use spirit::search::Snippet;
-
-use crate::escape;
-
-/// What stands where the document's text goes on.
-const MORE: &str = "…";
+use spirit_forms::escape;
+use spirit_forms::snippets::framed;
 
 /// What stands around marks that people see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,22 +48,6 @@ pub(crate) fn line(snippet: &Snippet, marks: Marks) -> String {
         line.push_str(behind);
     }
     framed(snippet, line.trim_end())
-}
-
-/// Snippets as `--json` has them: HTML, marks in `<em>`.
-pub(crate) fn as_html<S: Serializer>(
-    snippets: &Option<Vec<Snippet>>,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let html = |snippet: &Snippet| framed(snippet, &snippet.marked_html("<em>", "</em>"));
-    let html: Vec<String> = snippets.iter().flatten().map(html).collect();
-    html.serialize(serializer)
-}
-
-/// `text` with a sign at each end where the document goes on.
-fn framed(snippet: &Snippet, text: &str) -> String {
-    let sign = |more| if more { MORE } else { "" };
-    format!("{}{text}{}", sign(snippet.more_before), sign(snippet.more_after))
 }
 
 #[cfg(test)]

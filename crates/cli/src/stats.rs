@@ -5,11 +5,11 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 use spirit::Index;
 use spirit::cache::CacheStats;
+use spirit_forms::size::Size;
 
 use crate::failure::Failure;
 use crate::kept::Kept;
-use crate::output::grouped;
-use crate::size::{Size, fill};
+use crate::output::{fill, grouped};
 
 #[derive(Serialize)]
 pub(crate) struct Stats {

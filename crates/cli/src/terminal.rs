@@ -3,8 +3,7 @@
 use std::io::{self, IsTerminal};
 
 use rustix::termios::tcgetwinsize;
-
-use crate::escape::escaped;
+use spirit_forms::escape::escaped;
 
 /// Columns of a terminal that does not say how many it has.
 const USUAL: usize = 80;

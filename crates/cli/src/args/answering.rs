@@ -3,10 +3,12 @@
 use clap::Arg;
 use spirit::Search;
 use spirit::search::{Cursor, Limits};
+use spirit_forms::facets::Asked;
+use spirit_forms::order::{Fade, Order};
+use spirit_forms::question::{Counting, cursor, not_negative, share};
 
-use crate::choice::{AlgorithmName, Counting, EvaluatorName, OperatorName};
-use crate::facets::{FacetArg, facet};
-use crate::order::{Fade, Order};
+use crate::choice::{AlgorithmName, EvaluatorName, OperatorName};
+use crate::facets::facet;
 
 /// The heading of all options of queries in a command's help.
 const HEADING: &str = "Options of queries";
@@ -68,7 +70,7 @@ pub(crate) struct AnsweringArgs {
     /// missing, empty, zone=Europe/Berlin, offset=6h. ' > ' divides each bucket further, ' + ' adds
     /// a neighbour: 'terms:user > avg:size + dates:when:month'. May be given several times
     #[arg(long = "facet", value_name = "FACET", value_parser = facet)]
-    pub(crate) facets: Vec<FacetArg>,
+    pub(crate) facets: Vec<Asked>,
     /// Count all matches. With `no`, count only the documents shown: the search ends as soon as it
     /// has these
     #[arg(long, value_name = "yes|no", default_value = "yes")]
@@ -132,19 +134,4 @@ fn hits_wanted(text: &str) -> Result<usize, String> {
         Ok(k) if k <= Search::HITS_MAX => Ok(k),
         _ => Err(format!("choose 0 to {}; get later documents with --after", Search::HITS_MAX)),
     }
-}
-
-fn not_negative(text: &str) -> Result<f32, String> {
-    let number = text.parse().ok().filter(|number: &f32| number.is_finite() && *number >= 0.0);
-    number.ok_or_else(|| "choose a number ≥ 0".into())
-}
-
-fn share(text: &str) -> Result<f32, String> {
-    let number = not_negative(text).ok().filter(|number| *number <= 1.0);
-    number.ok_or_else(|| "choose a number from 0 to 1".into())
-}
-
-fn cursor(text: &str) -> Result<Cursor, String> {
-    text.parse()
-        .map_err(|_| "not a cursor; give the cursor that the previous page ended with".into())
 }

@@ -1,9 +1,9 @@
 //! Options of the result cache.
 
 use clap::Args;
+use spirit_forms::size::Size;
 
 use crate::choice::{AllocatorName, CacheTierName, MatchingName, PolicyName};
-use crate::size::Size;
 
 /// What of earlier answers is kept.
 #[derive(Clone, Debug, Default, Args)]

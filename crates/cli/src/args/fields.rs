@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::size::Size;
+use spirit_forms::size::Size;
 
 /// Lists the fields of the documents: name, kind, and how many documents have one
 ///

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::size::Size;
+use spirit_forms::size::Size;
 
 /// Prints the documents with these keys, as they were given
 ///

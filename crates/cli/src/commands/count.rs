@@ -5,6 +5,7 @@ use std::io::Write;
 use serde::Serialize;
 use spirit::search::Total;
 use spirit::{Index, Lenient, Reader, SearchError};
+use spirit_forms::answer::ignored;
 
 use crate::answer::reader;
 use crate::args::{CountArgs, QueryArgs};
@@ -82,7 +83,8 @@ fn count(
         return Ok((total?, None));
     }
     let query = reader.parse(Lenient(text))?;
-    let warnings = asked.warn(reader.warnings());
+    let warnings = ignored(reader.warnings());
+    asked.warn(&warnings);
     let total = match up_to {
         None => reader.count(&query).map(Total::Exact),
         Some(number) => reader.count_up_to(&query, number),

@@ -4,10 +4,10 @@ use std::io::Write;
 
 use serde::Serialize;
 use spirit::Index;
+use spirit_forms::escape::escaped;
 
 use crate::args::{DeleteArgs, IndexArgs};
 use crate::directory;
-use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::full;
 use crate::interrupt::Interrupt;

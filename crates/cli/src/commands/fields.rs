@@ -6,10 +6,10 @@ use std::time::Duration;
 use serde::Serialize;
 use spirit::search::Limits;
 use spirit::{Clause, Index, SearchError};
+use spirit_forms::escape::escaped;
 
 use crate::args::{FieldsArgs, IndexArgs};
 use crate::directory;
-use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::output::{grouped, json_line, out};
 use crate::values::NONE;

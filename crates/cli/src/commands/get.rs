@@ -2,29 +2,19 @@
 
 use std::io::Write;
 
-use serde::Serialize;
-use spirit::{Clause, Index, Reader, Search};
+use spirit::Index;
+use spirit_forms::escape::{escaped, escaped_but};
+use spirit_forms::stored::Stored;
 
-use crate::answer::lasting;
 use crate::args::{GetArgs, IndexArgs};
 use crate::directory;
-use crate::escape::{escaped, escaped_but};
 use crate::failure::Failure;
 use crate::output::{json_line, out};
 use crate::queries::Unanswered;
-use crate::values::Values;
+use crate::values;
 
 /// Characters of a text of several lines.
 const LINES: &str = "\n\t";
-
-/// A document in the shape that `--json` prints. A hit has these members too.
-#[derive(Serialize)]
-struct Document<'a> {
-    key: &'a str,
-    text: &'a str,
-    #[serde(skip_serializing_if = "Values::is_empty")]
-    fields: Values,
-}
 
 pub(crate) fn run(args: &GetArgs) -> Result<(), Failure> {
     let opening = IndexArgs { dram: args.dram, ..IndexArgs::default() };
@@ -55,39 +45,30 @@ fn write_all<'a>(
     let mut reader = index.reader().map_err(Failure::work)?;
     let (mut missing, mut is_first) = (Vec::new(), true);
     for key in &args.keys {
-        let found = lasting(|| stored(&mut reader, key)).map_err(|why| why.of_key(key))?;
-        let Some((text, fields)) = found else {
+        let found = Stored::find(&mut reader, key);
+        let found = found.map_err(|why| Unanswered::from(why).of_key(key))?;
+        let Some(document) = found else {
             missing.push(&**key);
             continue;
         };
-        let document = Document { key, text: &text, fields };
         if args.json {
             json_line(out, &document)?;
         } else {
-            document.write(is_first, out)?;
+            write(&document, is_first, out)?;
         }
         is_first = false;
     }
     Ok(missing)
 }
 
-/// Finds the document with this key: its text and its fields.
-fn stored(reader: &mut Reader, key: &str) -> Result<Option<(String, Values)>, Unanswered> {
-    let hits = reader.search(Clause::key(key), Search::newest(1))?;
-    let Some(hit) = hits.get(0) else { return Ok(None) };
-    Ok(Some((hit.text()?.to_owned(), Values::of(&hit, &[])?)))
-}
-
-impl Document<'_> {
-    /// Writes it for people. An empty line separates documents.
-    fn write(&self, is_first: bool, out: &mut impl Write) -> std::io::Result<()> {
-        if !is_first {
-            writeln!(out)?;
-        }
-        writeln!(out, "key: {}", escaped(self.key))?;
-        for (name, values) in self.fields.lines() {
-            writeln!(out, "{}: {}", escaped(name), escaped_but(&values, LINES))?;
-        }
-        writeln!(out, "\n{}", escaped_but(self.text, LINES))
+/// Writes a document for people. An empty line separates documents.
+fn write(document: &Stored<'_>, is_first: bool, out: &mut impl Write) -> std::io::Result<()> {
+    if !is_first {
+        writeln!(out)?;
     }
+    writeln!(out, "key: {}", escaped(document.key))?;
+    for (name, values) in values::lines(&document.fields) {
+        writeln!(out, "{}: {}", escaped(name), escaped_but(&values, LINES))?;
+    }
+    writeln!(out, "\n{}", escaped_but(&document.text, LINES))
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use spirit::{Index, OnFull};
+use spirit_forms::values::rounded;
 
 use crate::answer::answer_all;
 use crate::args::IngestArgs;
@@ -16,7 +17,7 @@ use crate::input::{Passed, files_below};
 use crate::interrupt::Interrupt;
 use crate::load::Loader;
 use crate::note::note;
-use crate::output::{Out, grouped, json_line, out, rate, rounded};
+use crate::output::{Out, grouped, json_line, out, rate};
 use crate::progress::Progress;
 use crate::queries::Queries;
 use crate::refusals::{Member, Reason};

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use spirit::Index;
+use spirit_forms::size::Size;
 
 use crate::args::{IndexArgs, ReadingArgs, SourceArgs};
 use crate::choice::OnFullName;
@@ -13,7 +14,6 @@ use crate::load::Loader;
 use crate::progress::Progress;
 use crate::queries::Queries;
 use crate::room;
-use crate::size::Size;
 
 /// Where the documents are.
 #[derive(Debug)]

@@ -5,11 +5,12 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
+use spirit_forms::values::rounded;
 
 use super::histogram::Histogram;
 use super::live::{Kind, Live};
 use super::stream::Streamed;
-use crate::output::{grouped, rate, rounded};
+use crate::output::{grouped, rate};
 use crate::stats::Stats;
 
 #[derive(Serialize)]

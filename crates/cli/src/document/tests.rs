@@ -2,7 +2,10 @@
 
 use super::*;
 
+use std::borrow::Cow;
+
 use spirit::Analyzer;
+use spirit_forms::document::TEXTS;
 
 fn rules(asked: &[&str], schema: &Schema) -> Arc<Rules> {
     let asked: Vec<String> = asked.iter().map(|name| (*name).to_owned()).collect();
@@ -48,12 +51,15 @@ fn objects_have_a_text_and_maybe_a_key() {
     assert_eq!((&*with_field.text, with_field.fields), ("", vec![("n".into(), Given::Integer(3))]));
     assert_eq!(parse(r#"{"id": "k", "key": "k", "text": ""}"#), document(Some("k"), ""));
     let contradiction = parse(r#"{"id": "i", "key": "k", "text": ""}"#);
-    assert!(matches!(contradiction, Err(Malformed::KeyTwice(_))), "{contradiction:?}");
-    assert_eq!(parse(r#"{"key": true, "text": "a"}"#), Err(Malformed::Key));
+    assert!(
+        matches!(contradiction, Err(Malformed::Object(NoDocument::KeyTwice(_)))),
+        "{contradiction:?}"
+    );
+    assert_eq!(parse(r#"{"key": true, "text": "a"}"#), Err(Malformed::Object(NoDocument::Key)));
     assert_eq!(parse(r#"{"text": null}"#), document(None, ""));
     assert_eq!(parse(r#"{"text": 3.5}"#), document(None, "3.5"));
     for line in ["", "[null, null, \"a\"]", "{", r#"{"key": "k"}"#, r#"{"text": "a"} b"#] {
-        assert!(matches!(parse(line), Err(Malformed::Json(_))), "{line}");
+        assert!(matches!(parse(line), Err(Malformed::Object(NoDocument::Json(_)))), "{line}");
     }
 }
 
@@ -100,7 +106,10 @@ fn rows_have_the_names_of_the_first() {
     assert_eq!(row(",,,,").unwrap().fields, []);
     assert_eq!(row("1,2,3"), Err(Malformed::Row { values: 3, columns: 5 }));
     assert_eq!(row("1,\"2"), Err(Malformed::Quote));
-    assert!(matches!(parse(Format::Csv, "id,id", "1,2"), Err(Malformed::KeyTwice(_))));
+    assert!(matches!(
+        parse(Format::Csv, "id,id", "1,2"),
+        Err(Malformed::Object(NoDocument::KeyTwice(_)))
+    ));
 }
 
 #[test]

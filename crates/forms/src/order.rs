@@ -1,4 +1,4 @@
-//! `--order`: what comes first; `--recency`: and how it fades.
+//! The order of hits, and how scores fade with age, as text.
 
 use std::str::FromStr;
 use std::time::Duration;
@@ -7,17 +7,21 @@ use spirit::Search;
 use spirit::lab::Parameters;
 use spirit::search::Direction;
 
-/// The order of documents.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Order {
+/// The order of documents: `newest`, `best`, or up to three fields as in `level:asc,views`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// The newest document first.
+    #[default]
     Newest,
+    /// The most relevant document first.
     Best,
+    /// By the values of fields. The first field decides, the next one if its values are equal.
     Fields(Vec<Key>),
 }
 
 /// A field that documents are sorted by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
+pub struct Key {
     field: String,
     direction: Direction,
     missing_first: bool,
@@ -71,9 +75,9 @@ impl FromStr for Key {
     }
 }
 
-/// How scores fade with age.
+/// How scores fade with age: a field of moments and a half-life, as in `ts:6h`.
 #[derive(Clone, Debug)]
-pub(crate) struct Fade {
+pub struct Fade {
     field: String,
     half_life: Duration,
 }
@@ -92,15 +96,15 @@ impl FromStr for Fade {
 }
 
 impl Fade {
-    /// `search` with scores that fade so.
-    pub(crate) fn added_to(&self, search: Search) -> Search {
+    /// Returns `search` with scores that fade so.
+    pub fn added_to(&self, search: Search) -> Search {
         search.recency(&self.field, self.half_life)
     }
 }
 
 impl Order {
-    /// A request for the first `k` documents. Scores are computed with the parameters.
-    pub(crate) fn first(&self, k: usize, Parameters { k1, b }: Parameters) -> Search {
+    /// Returns a request for the first `k` documents. Scores are computed with the parameters.
+    pub fn first(&self, k: usize, Parameters { k1, b }: Parameters) -> Search {
         match self {
             Order::Newest => Search::newest(k),
             Order::Best => Search::best(k).bm25(k1, b),

@@ -1,15 +1,17 @@
 //! Characters that act on a terminal, or on the line that they stand in, shown as what they are.
 //!
-//! Control characters move the cursor, change colours, or end a line. Marks of direction change the order in which a line is
-//! shown, so that it seems to say something else.
+//! Control characters move the cursor, change colours, or end a line. Marks of direction change the
+//! order in which a line is shown, so that it seems to say something else.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
+use serde::Serialize;
+use serde_json::Serializer;
 use serde_json::ser::Formatter;
 
 /// True for a character that does not stand for itself in a line.
-pub(crate) fn acts(c: char) -> bool {
+pub fn acts(c: char) -> bool {
     match c {
         ' '..='~' => false,
         '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
@@ -19,13 +21,13 @@ pub(crate) fn acts(c: char) -> bool {
     }
 }
 
-/// `text` on one line: `\n`, `\t`, `\r` and `\u{1b}` stand for such characters.
-pub(crate) fn escaped(text: &str) -> Cow<'_, str> {
+/// Returns `text` on one line: `\n`, `\t`, `\r` and `\u{1b}` stand for such characters.
+pub fn escaped(text: &str) -> Cow<'_, str> {
     escaped_but(text, "")
 }
 
 /// Like [`escaped`], but these characters stay: of a text that may have lines.
-pub(crate) fn escaped_but<'a>(text: &'a str, kept: &str) -> Cow<'a, str> {
+pub fn escaped_but<'a>(text: &'a str, kept: &str) -> Cow<'a, str> {
     let is_escaped = |c: char| acts(c) && !kept.contains(c);
     if !text.contains(is_escaped) {
         return text.into();
@@ -40,8 +42,14 @@ pub(crate) fn escaped_but<'a>(text: &'a str, kept: &str) -> Cow<'a, str> {
     shown.into()
 }
 
+/// Writes a value as JSON on one line. Nothing in it acts on a terminal.
+pub fn json_line(out: &mut impl Write, value: &impl Serialize) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(&mut *out, Json))?;
+    writeln!(out)
+}
+
 /// JSON without such characters: they are written as `\u001b`, which means the same.
-pub(crate) struct Json;
+struct Json;
 
 impl Formatter for Json {
     fn write_string_fragment<W: ?Sized + Write>(
@@ -69,8 +77,6 @@ impl Formatter for Json {
 
 #[cfg(test)]
 mod tests {
-    use serde::Serialize;
-
     use super::*;
 
     #[test]
@@ -81,10 +87,11 @@ mod tests {
             let shown = escaped(&text);
             assert!(!shown.contains(acts) && shown.starts_with("a\\") && shown.ends_with('é'));
             let mut json = Vec::new();
-            text.serialize(&mut serde_json::Serializer::with_formatter(&mut json, Json)).unwrap();
+            json_line(&mut json, &text).unwrap();
             let json = String::from_utf8(json).unwrap();
+            let json = json.strip_suffix('\n').unwrap();
             assert!(!json.contains(acts), "{json}");
-            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+            assert_eq!(serde_json::from_str::<String>(json).unwrap(), text);
         }
         assert_eq!(acting.count(), 32 + 1 + 32 + 1 + 2 + 7 + 4);
         assert_eq!(escaped("a\u{1b}[31m\n\u{202e}b"), "a\\u{1b}[31m\\n\\u{202e}b");

@@ -3,8 +3,8 @@
 //! One rule for all of them, at every depth:
 //!
 //! * null is no value;
-//! * the values of an array, and those of a member that is there twice, are several values of one field; of the text they are
-//!   lines; several keys are an error;
+//! * the values of an array, and those of a member that is there twice, are several values of one
+//!   field; of the text they are lines; several keys are an error;
 //! * members of objects within have their path as their name, with dots;
 //! * where an object of an array begins, the array has [`Given::Object`] as a value.
 
@@ -13,22 +13,38 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
+use spirit::Value;
 
 /// Members that are the key. A document may have several if they say the same.
 const KEYS: [&str; 3] = ["key", "id", "_id"];
 
 /// A value of a field as it was read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Given {
+pub enum Given {
+    /// Text.
     Text(String),
+    /// A whole number.
     Integer(i64),
+    /// Any other number.
     Float(f64),
+    /// True or false.
     Boolean(bool),
     /// The next object of an array begins.
     Object,
 }
 
 impl Given {
+    /// Returns the value as the engine takes it.
+    pub fn value(&self) -> Value<'_> {
+        match self {
+            Given::Text(text) => Value::Text(text),
+            Given::Integer(number) => Value::Integer(*number),
+            Given::Float(number) => Value::Float(*number),
+            Given::Boolean(yes) => Value::Boolean(*yes),
+            Given::Object => Value::Object,
+        }
+    }
+
     fn into_text(self) -> String {
         match self {
             Given::Text(text) => text,
@@ -51,7 +67,7 @@ pub(crate) enum KeyError {
 
 /// A document's members, sorted out.
 #[derive(Debug, Default)]
-pub(crate) struct Object<'a> {
+pub struct Object<'a> {
     /// The members that are the key, as they were written.
     keys: Vec<(&'static str, String)>,
     /// A key is no string and no number.
@@ -64,13 +80,27 @@ pub(crate) struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// One whose members are [added](Self::add). With empty values alone it is an empty document.
-    pub(crate) fn of_columns() -> Object<'a> {
+    /// Returns an object whose members are [added](Self::add). With empty values alone it is an
+    /// empty document.
+    pub fn of_columns() -> Object<'a> {
         Object { says_something: true, ..Object::default() }
     }
 
-    /// Adds a member with a plain value. Errors: the key is there twice.
-    pub(crate) fn add(&mut self, name: &str, given: Given, texts: &[String]) {
+    /// Reads an object of JSON. The text has the first of the names `texts`, or one of the others.
+    /// An error says why it is malformed.
+    pub fn read(json: &'a str, texts: &[String]) -> Result<Object<'a>, String> {
+        // An array would do for serde.
+        if !json.trim_ascii_start().starts_with('{') {
+            return Err("expected an object".into());
+        }
+        let mut reader = serde_json::Deserializer::from_str(json);
+        let object = Members(texts).deserialize(&mut reader);
+        let object = object.and_then(|object| reader.end().map(|()| object));
+        object.map_err(|error| error.to_string().replace("line 1 column", "column"))
+    }
+
+    /// Adds a member with a plain value.
+    pub fn add(&mut self, name: &str, given: Given, texts: &[String]) {
         if let Some(name) = key_name(name) {
             return self.keys.push((name, given.into_text()));
         }
@@ -99,7 +129,8 @@ impl<'a> Object<'a> {
         Ok(Some(key))
     }
 
-    /// Takes the text: the first of these names that the object has. None if it says nothing but its key.
+    /// Takes the text: the first of these names that the object has. None if it says nothing but
+    /// its key.
     pub(crate) fn take_text(&mut self, texts: &[String]) -> Option<Cow<'a, str>> {
         if let Some(text) = self.text.take() {
             return Some(text);
@@ -147,7 +178,7 @@ fn join<'a>(text: &mut Option<Cow<'a, str>>, more: Cow<'a, str>) {
 }
 
 /// Reads an object; the text has the first of these names, or one of the others.
-pub(crate) struct Members<'t>(pub(crate) &'t [String]);
+struct Members<'t>(&'t [String]);
 
 impl<'de> DeserializeSeed<'de> for Members<'_> {
     type Value = Object<'de>;
@@ -314,10 +345,8 @@ impl<'de> Visitor<'de> for Member<'_, 'de> {
 mod tests {
     use super::*;
 
-    fn object(line: &str) -> Result<Object<'_>, serde_json::Error> {
-        let texts = ["text".to_owned()];
-        let mut reader = serde_json::Deserializer::from_str(line);
-        Members(&texts).deserialize(&mut reader)
+    fn object(line: &str) -> Result<Object<'_>, String> {
+        Object::read(line, &["text".to_owned()])
     }
 
     #[test]

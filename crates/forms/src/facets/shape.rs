@@ -1,55 +1,71 @@
-//! What is shown of a facet's answer.
+//! The shape of a facet's answer.
 
 use std::collections::HashSet;
 
 use spirit::FieldKind;
 use spirit::schema::Schema;
 
-/// A facet as it was typed, and what is shown of it.
+/// A facet as it was typed, and how its answer is shown.
 #[derive(Clone, Debug)]
-pub(crate) struct Shape {
-    pub(crate) typed: String,
-    pub(crate) field: String,
-    pub(crate) what: What,
+pub struct Shape {
+    /// The facet as it was typed.
+    pub typed: String,
+    /// The name of its field.
+    pub field: String,
+    /// Its kind.
+    pub what: What,
     /// The facets within it.
-    pub(crate) within: Vec<Shape>,
+    pub within: Vec<Shape>,
 }
 
 /// The kind of a facet.
 #[derive(Clone, Debug)]
-pub(crate) enum What {
+pub enum What {
+    /// The values with most documents.
     Terms,
+    /// Intervals of numbers.
     Histogram,
+    /// Intervals of time.
     Dates,
-    /// The ranges as they were typed.
+    /// Ranges, as they were typed.
     Ranges(Vec<String>),
+    /// Queries.
     Filters,
+    /// A summary of numbers.
     Stats,
+    /// One number of such a summary.
     Metric(Metric),
+    /// The number of different values.
     Cardinality,
+    /// Percentiles of numbers.
     Percentiles,
 }
 
 /// One number of a summary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Metric {
+pub enum Metric {
+    /// The mean of the values.
     Mean,
+    /// The least value.
     Least,
+    /// The highest value.
     Highest,
+    /// The sum of the values.
     Sum,
+    /// The number of values.
     Values,
 }
 
 impl Shape {
-    /// The names of all fields that hold moments.
-    pub(crate) fn moments(schema: &Schema) -> HashSet<String> {
+    /// Returns the names of all fields that hold moments.
+    pub fn moments(schema: &Schema) -> HashSet<String> {
         let fields = schema.fields().iter();
         let times = fields.filter(|field| matches!(field.kind, FieldKind::Time(_)));
         times.map(|field| field.name.clone()).collect()
     }
 
-    /// The reason why moments cannot be summarized so, if they cannot.
-    pub(crate) fn misfit(&self, moments: &HashSet<String>) -> Option<String> {
+    /// Returns the reason why moments cannot be summarized so, if they cannot.
+    pub fn misfit(&self, moments: &HashSet<String>) -> Option<String> {
         let Shape { field, .. } = self;
         let own = match self.what {
             _ if !moments.contains(field) => None,

@@ -3,6 +3,10 @@
 //! ` > ` divides each bucket further, and ` + ` adds a neighbour. Choices follow a facet, separated
 //! by blanks: `missing`, `empty`, `zone=NAME`, `offset=TIME` or `offset=N`.
 
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
 use spirit::facets::{DateInterval, Facet};
 use spirit::lab::parse_time;
 
@@ -35,22 +39,49 @@ const KINDS: &str = "terms:FIELD[:N], histogram:FIELD:N, dates:FIELD:1h|day|week
                      ranges:FIELD:FROM..TO,.., filters:QUERY;.., stats:FIELD, avg|min|max|sum|values:FIELD, cardinality:FIELD or \
                      percentiles:FIELD[:N,N]";
 
-/// A facet as it was typed, and what it means.
+/// A facet that was asked for.
 #[derive(Clone, Debug)]
-pub(crate) struct FacetArg {
-    pub(crate) typed: String,
-    pub(crate) facet: Facet,
-    pub(crate) shape: Shape,
+pub struct Asked {
+    /// The facet.
+    pub facet: Facet,
+    /// The facet as it was typed, and how its answer is shown.
+    pub shape: Shape,
 }
 
-/// `terms:FIELD`, `terms:FIELD:N` and so on, each perhaps with others within.
-pub(crate) fn facet(typed: &str) -> Result<FacetArg, String> {
-    let mut chain = nested(typed)?;
-    let Some((facet, mut shape)) = chain.pop().filter(|_| chain.is_empty()) else {
-        return Err("give neighbours within another facet: A > B + C; or --facet again".into());
-    };
-    typed.clone_into(&mut shape.typed);
-    Ok(FacetArg { typed: typed.to_owned(), facet, shape })
+/// The reason why a facet cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FacetError {
+    /// It is several facets, which are within no other one.
+    Neighbours,
+    /// It is malformed; the text says what to write instead.
+    Malformed(String),
+}
+
+impl fmt::Display for FacetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FacetError::Neighbours => {
+                f.write_str("give neighbours within another facet: A > B + C")
+            }
+            FacetError::Malformed(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl Error for FacetError {}
+
+impl FromStr for Asked {
+    type Err = FacetError;
+
+    /// Reads `terms:FIELD`, `terms:FIELD:N` and so on, each perhaps with others within.
+    fn from_str(typed: &str) -> Result<Asked, FacetError> {
+        let mut chain = nested(typed).map_err(FacetError::Malformed)?;
+        let Some((facet, mut shape)) = chain.pop().filter(|_| chain.is_empty()) else {
+            return Err(FacetError::Neighbours);
+        };
+        typed.clone_into(&mut shape.typed);
+        Ok(Asked { facet, shape })
+    }
 }
 
 /// Neighbours, the last of them with what is within it.
@@ -262,6 +293,10 @@ mod tests {
         name.to_owned()
     }
 
+    fn facet(typed: &str) -> Result<Asked, FacetError> {
+        typed.parse()
+    }
+
     #[test]
     fn facets_are_read() {
         for (typed, expected) in [
@@ -352,7 +387,7 @@ mod tests {
             ("1y2w", "cannot be added"),
             ("-1d", "not an interval"),
         ] {
-            let error = facet(&format!("dates:at:{wrong}")).unwrap_err();
+            let error = facet(&format!("dates:at:{wrong}")).unwrap_err().to_string();
             assert!(error.contains(says), "{wrong}: {error}");
         }
     }

@@ -1,4 +1,4 @@
-//! A hit of an answer, in the shape that `--json` prints.
+//! A hit of an answer, as JSON has it.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -9,26 +9,29 @@ use crate::explained::Explained;
 use crate::snippets;
 use crate::values::{self, Values};
 
+/// A document that was found.
 #[derive(Serialize)]
-pub(crate) struct Hit {
-    pub(crate) key: String,
-    /// Only with an order that scores.
-    pub(crate) score: Option<f32>,
-    /// Only with the order of a field: what the document was sorted by; null if it has no value.
+pub struct Hit {
+    /// The document's key.
+    pub key: String,
+    /// The score. Only with an order that scores.
+    pub score: Option<f32>,
+    /// The value that the document was sorted by; null if it has no value. Only with the order of a
+    /// field.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) sort: Option<Value>,
-    /// Only of an index that stores it.
+    pub sort: Option<Value>,
+    /// The text. Only of an index that stores it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) text: Option<String>,
-    /// Only of an index that stores them.
+    pub text: Option<String>,
+    /// The values of fields. Only of an index that stores them.
     #[serde(skip_serializing_if = "Values::is_empty")]
-    pub(crate) fields: Values,
-    /// Only if it is to be highlighted.
+    pub fields: Values,
+    /// The best passages of the text. Only if they were asked for.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "snippets::as_html")]
-    pub(crate) snippets: Option<Vec<Snippet>>,
-    /// Only with an order that scores, if it is to be explained.
+    pub snippets: Option<Vec<Snippet>>,
+    /// The reason for the score. Only with an order that scores, if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) explanation: Option<Explained>,
+    pub explanation: Option<Explained>,
 }
 
 /// The parts of a hit that are read.

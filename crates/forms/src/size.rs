@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Size(pub(crate) u64);
+pub struct Size(pub u64);
 
 const UNITS: [(&str, u32); 4] = [("KiB", 10), ("MiB", 20), ("GiB", 30), ("TiB", 40)];
 /// Digits behind the point that count: what is behind them is less than a byte of a TiB.
@@ -28,7 +28,8 @@ impl FromStr for Size {
     }
 }
 
-/// The power of two that a unit stands for: `K`, `KB`, `Ki` and `KiB` are the same, in capitals or not.
+/// The power of two that a unit stands for: `K`, `KB`, `Ki` and `KiB` are the same, in capitals or
+/// not.
 fn shift_of(unit: &str) -> Option<u32> {
     let unit = unit.to_ascii_lowercase();
     if unit.is_empty() || unit == "b" {
@@ -69,12 +70,6 @@ impl fmt::Display for Size {
             }
         }
     }
-}
-
-/// How much of `cap` is used.
-pub(crate) fn fill(used: u64, cap: u64) -> String {
-    let percent = used as f64 / cap.max(1) as f64 * 100.0;
-    format!("{} of {} ({percent:.0} %)", Size(used), Size(cap))
 }
 
 #[cfg(test)]

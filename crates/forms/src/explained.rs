@@ -8,10 +8,10 @@ use spirit::lab::{
 use spirit::search::{Explanation, QueryPlan};
 
 /// How a query is evaluated: an array with an object for each executor.
-pub(crate) struct Planned(pub(crate) QueryPlan);
+pub struct Planned(pub QueryPlan);
 
 /// Why a document has its score.
-pub(crate) struct Explained(pub(crate) Explanation);
+pub struct Explained(pub Explanation);
 
 impl Serialize for Planned {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
