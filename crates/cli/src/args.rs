@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod fields;
 mod get;
+mod serve;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub(crate) use completions::CompletionsArgs;
 pub(crate) use demo::DemoArgs;
 pub(crate) use fields::FieldsArgs;
 pub(crate) use get::GetArgs;
+pub(crate) use serve::ServeArgs;
 
 use crate::choice::{
     Delimiter, DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
@@ -86,7 +88,13 @@ pub(crate) enum Command {
     Verify(VerifyArgs),
     Restore(RestoreArgs),
     Salvage(SalvageArgs),
+    /// Serves the indexes below a directory over HTTP
+    #[command(
+        after_help = "Examples:\n  spirit serve -d all\n  curl -X PUT localhost:7580/api/v1/log\n  curl localhost:7580/api/v1/log/documents --data-binary @day.jsonl\n  curl 'localhost:7580/api/v1/log/search?q=timeout&limit=3'"
+    )]
     Serve(ServeArgs),
+    /// Prints the settings of `serve` that are in force, and where each is from
+    Config(ServeArgs),
     Completions(CompletionsArgs),
 }
 
@@ -291,17 +299,6 @@ pub(crate) struct CheckArgs {
     /// Print one JSON object
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Serves an index over HTTP (not in this version yet)
-#[derive(Debug, clap::Args)]
-pub(crate) struct ServeArgs {
-    /// Directory of the index
-    #[arg(short, long = "directory", value_name = "DIR")]
-    pub(crate) directory: PathBuf,
-    /// Address to listen at
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:7700")]
-    pub(crate) listen: String,
 }
 
 /// What is asked, and of what.

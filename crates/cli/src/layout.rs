@@ -79,7 +79,9 @@ impl Layout {
 
     fn line(&self, hit: &Hit, mut row: Vec<String>, widths: &[usize]) -> String {
         // Snippets are of the text, and stand below.
-        let text = hit.text.as_ref().filter(|_| hit.snippets.is_none()).map(|text| one_line(text));
+        // A source is shown where the index has no text.
+        let text = hit.text.as_deref().or(hit.source.as_ref().map(|source| source.get()));
+        let text = text.filter(|_| hit.snippets.is_none()).map(one_line);
         let Some(width) = self.width else {
             row.extend(text);
             return row.join("\t");

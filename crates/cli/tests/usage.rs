@@ -150,15 +150,6 @@ fn a_mode_that_keeps_something_needs_a_directory_and_the_other_takes_none() {
 }
 
 #[test]
-fn what_is_not_built_yet_says_so() {
-    let folder = Folder::new();
-    let (file, directory) = (folder.file("a.txt", "a\n"), folder.path("index"));
-    spirit(&["ingest", "-d", &directory, &file]).done();
-    let line = spirit(&["serve", "-d", &directory]).failed(2);
-    assert_eq!(line, "spirit: serve: not in this version yet");
-}
-
-#[test]
 fn groups_are_for_mode_crash() {
     let folder = Folder::new();
     let (file, directory) = (folder.file("a.txt", "a\nb\n"), folder.path("index"));

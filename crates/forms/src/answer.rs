@@ -155,6 +155,7 @@ fn found(
 ) -> Result<Vec<Hit>, HitError> {
     let wanted = Wanted {
         document: index.settings().store,
+        source: index.settings().opaque_text,
         sort: hits.is_sorted_by_field(),
         fields: &question.fields,
     };

@@ -53,16 +53,21 @@ impl<'a> Document<'a> {
         Document::of_object(object, texts)
     }
 
+    /// Reads a document whose text is its source, for an index with
+    /// [opaque texts](spirit::Builder::opaque_text). All members but the key are fields.
+    pub fn of_source(json: &'a str) -> Result<Document<'a>, NoDocument> {
+        let mut object = Object::read(json, &[]).map_err(NoDocument::Json)?;
+        let key = key_of(&mut object)?;
+        Ok(Document { key, text: json.into(), fields: object.fields })
+    }
+
     /// Makes a document of an object. Its text is the first of the names `texts` that it has.
     pub fn of_object(mut object: Object<'a>, texts: &[String]) -> Result<Document<'a>, NoDocument> {
-        let key = object.take_key().map_err(|error| match error {
-            KeyError::Kind => NoDocument::Key,
-            KeyError::Several(reason) => NoDocument::KeyTwice(reason),
-        })?;
+        let key = key_of(&mut object)?;
         let Some(text) = object.take_text(texts) else {
             return Err(NoDocument::Json("missing field `text`".to_owned()));
         };
-        Ok(Document { key: key.map(Cow::from), text, fields: object.fields })
+        Ok(Document { key, text, fields: object.fields })
     }
 
     /// Returns the document as the engine takes it.
@@ -75,6 +80,15 @@ impl<'a> Document<'a> {
         let fields = self.fields.iter();
         fields.fold(document, |document, (name, given)| document.field(name, given.value()))
     }
+}
+
+/// Takes the key of an object.
+fn key_of(object: &mut Object<'_>) -> Result<Option<Cow<'static, str>>, NoDocument> {
+    let key = object.take_key().map_err(|error| match error {
+        KeyError::Kind => NoDocument::Key,
+        KeyError::Several(reason) => NoDocument::KeyTwice(reason),
+    });
+    Ok(key?.map(Cow::from))
 }
 
 /// Returns the names of the text: those that were `asked` for and `text`. If none was asked for,

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use spirit::HitError;
 use spirit::search::{Highlighter, Snippet};
 
@@ -20,6 +21,10 @@ pub struct Hit {
     /// field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sort: Option<Value>,
+    /// The document as it came. Only of an index whose texts are sources, unless fields are asked
+    /// for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Box<RawValue>>,
     /// The text. Only of an index that stores it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
@@ -39,6 +44,8 @@ pub struct Hit {
 pub(crate) struct Wanted<'a> {
     /// The document, which the index stores.
     pub(crate) document: bool,
+    /// The document's text is its source.
+    pub(crate) source: bool,
     /// The value by which it is sorted.
     pub(crate) sort: bool,
     /// Only these fields; all of them if none is named.
@@ -53,16 +60,26 @@ impl Hit {
         highlighter: Option<&mut Highlighter>,
     ) -> Result<Hit, HitError> {
         let sort = || hit.sort_value().map_or(Value::Null, values::json);
-        let text = wanted.document.then(|| hit.text()).transpose()?;
-        let fields = wanted.document.then(|| Values::of(hit, wanted.fields)).transpose()?;
+        let is_source = wanted.source && wanted.fields.is_empty();
+        let source = is_source.then(|| source_of(hit)).transpose()?.flatten();
+        let has_text = wanted.document && !wanted.source;
+        let text = has_text.then(|| hit.text()).transpose()?;
+        let has_fields = wanted.document && source.is_none();
+        let fields = has_fields.then(|| Values::of(hit, wanted.fields)).transpose()?;
         Ok(Hit {
             key: hit.key()?,
             score: hit.score(),
             sort: wanted.sort.then(sort),
+            source,
             text: text.map(str::to_owned),
             fields: fields.unwrap_or_default(),
             snippets: highlighter.map(|highlighter| hit.snippets(highlighter)).transpose()?,
             explanation: None,
         })
     }
+}
+
+/// Returns the source of a hit's document; none if it is no JSON.
+fn source_of(hit: &spirit::Hit<'_>) -> Result<Option<Box<RawValue>>, HitError> {
+    Ok(RawValue::from_string(hit.text()?.to_owned()).ok())
 }

@@ -3,6 +3,7 @@
 mod backup;
 mod check;
 mod completions;
+mod config;
 mod count;
 mod delete;
 mod demo;
@@ -12,12 +13,12 @@ mod ingest;
 mod restore;
 mod salvage;
 mod search;
+mod serve;
 mod source;
 mod stats;
 mod verify;
 
 use crate::args::Command;
-use crate::directory::check_present;
 use crate::failure::Failure;
 
 pub(crate) fn run(command: Command) -> Result<(), Failure> {
@@ -36,9 +37,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Restore(args) => restore::run(&args),
         Command::Salvage(args) => salvage::run(&args),
         Command::Completions(args) => completions::run(&args),
-        Command::Serve(args) => {
-            check_present(&args.directory)?;
-            Err(Failure::usage("serve: not in this version yet"))
-        }
+        Command::Serve(args) => serve::run(&args),
+        Command::Config(args) => config::run(&args),
     }
 }

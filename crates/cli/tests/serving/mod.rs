@@ -1,0 +1,150 @@
+//! A real `spirit serve`, and a client of it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+/// The time in which a server starts or ends.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server that is killed when the test ends.
+pub(crate) struct Server {
+    child: Child,
+    address: String,
+    agent: ureq::Agent,
+}
+
+/// What a server answered.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: ureq::http::HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).expect(&self.text)
+    }
+
+    /// The body of an answer with this status.
+    #[track_caller]
+    pub(crate) fn is(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text);
+        if self.text.is_empty() { Value::Null } else { self.json() }
+    }
+
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+}
+
+impl Server {
+    /// Starts a server of a directory on a free port.
+    pub(crate) fn start(directory: &str, flags: &[&str]) -> Server {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_spirit"))
+            .args(["serve", "-d", directory, "--listen", "127.0.0.1:0"])
+            .args(flags)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim_end().rsplit_once("http://").expect(&line).1.to_owned();
+        let config = ureq::Agent::config_builder().http_status_as_error(false);
+        let agent = config.timeout_global(Some(PATIENCE)).build().into();
+        let server = Server { child, address, agent };
+        server.wait_until_ready();
+        server
+    }
+
+    fn wait_until_ready(&self) {
+        let end = Instant::now() + PATIENCE;
+        while self.get("/health/ready").status != 200 {
+            assert!(Instant::now() < end, "the server does not become ready");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+
+    fn answer(answered: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Answer {
+        let mut response = answered.unwrap();
+        let text = response.body_mut().read_to_string().unwrap();
+        Answer { status: response.status().as_u16(), headers: response.headers().clone(), text }
+    }
+
+    pub(crate) fn get(&self, path: &str) -> Answer {
+        Server::answer(self.agent.get(self.url(path)).call())
+    }
+
+    pub(crate) fn delete(&self, path: &str) -> Answer {
+        Server::answer(self.agent.delete(self.url(path)).call())
+    }
+
+    pub(crate) fn put(&self, path: &str, body: &str) -> Answer {
+        self.put_if(path, body, &[])
+    }
+
+    pub(crate) fn put_if(&self, path: &str, body: &str, headers: &[(&str, &str)]) -> Answer {
+        let request = self.agent.put(self.url(path));
+        let request =
+            headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        Server::answer(request.send(body))
+    }
+
+    pub(crate) fn post(
+        &self,
+        path: &str,
+        body: impl AsRef<[u8]>,
+        headers: &[(&str, &str)],
+    ) -> Answer {
+        let request = self.agent.post(self.url(path));
+        let request =
+            headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        Server::answer(request.send(body.as_ref()))
+    }
+
+    /// What a client that writes bytes of its own gets back, until the server closes.
+    pub(crate) fn raw(&self, bytes: &[u8]) -> String {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.write_all(bytes).unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    pub(crate) fn id(&self) -> i32 {
+        self.child.id() as i32
+    }
+
+    /// Kills it: nothing is said to anybody.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Asks it to end, and returns its exit code.
+    pub(crate) fn end(mut self) -> i32 {
+        self.ask_to_end();
+        self.child.wait().unwrap().code().unwrap()
+    }
+
+    pub(crate) fn ask_to_end(&self) {
+        let id = rustix::process::Pid::from_raw(self.id()).unwrap();
+        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,52 @@
+//! The API of our own, below `/api/v1`, and what operators ask.
+
+mod body;
+mod documents;
+mod health;
+mod indexes;
+mod search;
+pub(crate) mod server;
+mod source;
+mod write;
+
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Method, StatusCode, Uri};
+use axum::routing::{get, post};
+
+use crate::problem::Problem;
+use server::Server;
+
+/// Returns all routes.
+pub(crate) fn router(server: Server) -> Router {
+    let index = get(indexes::show).put(indexes::make).delete(indexes::delete);
+    let document = get(documents::get).put(documents::put).delete(documents::delete);
+    Router::new()
+        .route("/health/live", get(health::live))
+        .route("/health/ready", get(health::ready))
+        .route("/api/v1", get(indexes::list))
+        .route("/api/v1/version", get(health::version))
+        .route("/api/v1/{index}", index)
+        .route("/api/v1/{index}/stats", get(indexes::stats))
+        .route("/api/v1/{index}/schema", get(indexes::schema))
+        .route("/api/v1/{index}/documents", post(write::post))
+        .route("/api/v1/{index}/documents/{*key}", document)
+        .route("/api/v1/{index}/search", get(search::get).post(search::post))
+        .route("/api/v1/{index}/count", get(search::count))
+        .fallback(unknown)
+        .method_not_allowed_fallback(not_allowed)
+        // Bodies are limited where they are read, with a message of our own.
+        .layer(DefaultBodyLimit::disable())
+        .with_state(server)
+}
+
+async fn unknown(uri: Uri) -> Problem {
+    let detail = format!("{} is no path of this server; /api/v1 lists the indexes", uri.path());
+    Problem::not_found("unknown-path", detail)
+}
+
+async fn not_allowed(method: Method, uri: Uri) -> Problem {
+    let (status, title) = (StatusCode::METHOD_NOT_ALLOWED, "The method is not allowed here");
+    let detail = format!("{} does not take {method}", uri.path());
+    Problem::new(status, "method-not-allowed", title, detail)
+}

@@ -1,0 +1,163 @@
+//! `/api/v1/{index}/documents/{key}`: one document, by its key.
+//!
+//! What is read is what was acknowledged last. The tag of a document (`ETag`) is the sequence number of
+//! the operation that put it. `If-None-Match: *` makes a document only, `If-Match: "17"` replaces or
+//! deletes that state only. Both are decided where the document is written, beside all other writers.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use spirit::{Applied, Clause, Operation, Reader, Search};
+
+use super::body;
+use super::server::Server;
+use super::source;
+use super::write::read;
+use crate::problem::{Answered, Problem};
+use crate::served::Served;
+
+#[derive(Serialize)]
+struct Found {
+    key: String,
+    sequence: u64,
+    source: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct Changed {
+    key: String,
+    sequence: u64,
+    result: &'static str,
+}
+
+pub(super) async fn get(
+    State(server): State<Server>,
+    Path((index, key)): Path<(String, String)>,
+) -> Answered<Response> {
+    let served = server.index(&index)?;
+    let is_opaque = served.index.settings().opaque_text;
+    let found = server.ask(served, move |reader| find(reader, key, is_opaque)).await?;
+    Ok((tag(found.sequence), Json(found)).into_response())
+}
+
+fn find(reader: &mut Reader, key: String, is_opaque: bool) -> Answered<Found> {
+    let hits = reader.search(Clause::key(&key), Search::newest(1))?;
+    let Some(hit) = hits.get(0) else { return Err(missing(&key)) };
+    let (sequence, source) = (hit.sequence()?, source::of(&hit, is_opaque)?);
+    Ok(Found { key, sequence, source })
+}
+
+fn missing(key: &str) -> Problem {
+    Problem::not_found("document-not-found", format!("no document has the key {key:?}"))
+}
+
+fn tag(sequence: u64) -> [(HeaderName, String); 1] {
+    [(ETAG, format!("\"{sequence}\""))]
+}
+
+pub(super) async fn put(
+    State(server): State<Server>,
+    Path((index, key)): Path<(String, String)>,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    let served = server.index(&index)?;
+    let required = Required::of(&headers)?;
+    let body = body::read(&server, &headers, body).await?;
+    let place = format!("/api/v1/{index}/documents/{key}");
+    let (key, applied) = server.write(move || replace(&served, key, &body, required)).await?;
+    let (status, result) = match applied.replaced {
+        Some(_) => (StatusCode::OK, "replaced"),
+        None => (StatusCode::CREATED, "created"),
+    };
+    let changed = Json(Changed { key, sequence: applied.sequence, result });
+    let mut response = (status, tag(applied.sequence), changed).into_response();
+    if let Some(place) = HeaderValue::from_str(&place).ok().filter(|_| applied.replaced.is_none()) {
+        response.headers_mut().insert(LOCATION, place);
+    }
+    Ok(response)
+}
+
+fn replace(
+    served: &Served,
+    key: String,
+    body: &[u8],
+    required: Required,
+) -> Answered<(String, Applied)> {
+    let source = std::str::from_utf8(body).map_err(|error| {
+        Problem::bad(format!("the body is no UTF-8 at byte {}", error.valid_up_to()))
+    })?;
+    // A line's end behind it is not part of it.
+    let document = read(source.trim_ascii(), served).map_err(Problem::bad)?;
+    if let Some(other) = document.key.as_ref().filter(|other| **other != key) {
+        let detail = format!("the document has the key {other:?}, and the path {key:?}");
+        return Err(Problem::bad(detail));
+    }
+    let applied = apply(served, required.of_operation(Operation::put(&key, document.to_add())))?;
+    Ok((key, applied))
+}
+
+pub(super) async fn delete(
+    State(server): State<Server>,
+    Path((index, key)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> Answered<Response> {
+    let served: Arc<Served> = server.index(&index)?;
+    let required = Required::of(&headers)?;
+    let (key, applied) = server
+        .write(move || {
+            let operation = required.of_operation(Operation::delete(&key));
+            let applied = apply(&served, operation)?;
+            if applied.replaced.is_none() { Err(missing(&key)) } else { Ok((key, applied)) }
+        })
+        .await?;
+    let changed = Changed { key, sequence: applied.sequence, result: "deleted" };
+    Ok(Json(changed).into_response())
+}
+
+fn apply(served: &Served, operation: Operation<'_>) -> Answered<Applied> {
+    let result = served.index.apply(&[operation]).pop();
+    Ok(result.ok_or_else(|| Problem::internal("the operation has no result"))??)
+}
+
+/// What a request requires of the document that its key has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Required {
+    Nothing,
+    Absent,
+    Sequence(u64),
+}
+
+impl Required {
+    fn of(headers: &HeaderMap) -> Answered<Required> {
+        match (headers.get(IF_NONE_MATCH), headers.get(IF_MATCH)) {
+            (None, None) => Ok(Required::Nothing),
+            (Some(value), None) if value.as_bytes() == b"*" => Ok(Required::Absent),
+            (Some(_), None) => Err(Problem::bad("If-None-Match: expected *")),
+            (None, Some(value)) => {
+                let tag = value.to_str().ok().map(|text| text.trim_matches('"'));
+                let sequence = tag.and_then(|tag| tag.parse().ok()).map(Required::Sequence);
+                let what = "If-Match: expected the tag of a document, as in \"17\"";
+                sequence.ok_or_else(|| Problem::bad(what))
+            }
+            (Some(_), Some(_)) => {
+                Err(Problem::bad("If-Match and If-None-Match exclude each other"))
+            }
+        }
+    }
+
+    fn of_operation(self, operation: Operation<'_>) -> Operation<'_> {
+        match self {
+            Required::Nothing => operation,
+            Required::Absent => operation.if_absent(),
+            Required::Sequence(sequence) => operation.if_sequence(sequence),
+        }
+    }
+}

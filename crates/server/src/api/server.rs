@@ -1,0 +1,94 @@
+//! What all requests share.
+
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use spirit::Reader;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+use tokio::time::timeout;
+
+use crate::catalog::Catalog;
+use crate::index_name::IndexName;
+use crate::problem::{Answered, Problem};
+use crate::served::Served;
+use crate::settings::Settings;
+use crate::work::Workers;
+
+/// Writes that may wait behind each thread that writes.
+const WAITING_WRITES: usize = 8;
+
+/// The server, as requests see it.
+#[derive(Clone)]
+pub(crate) struct Server(Arc<Shared>);
+
+struct Shared {
+    settings: Settings,
+    catalog: Arc<Catalog>,
+    workers: Workers,
+    /// One permit for each write that runs or is about to.
+    writes: Semaphore,
+}
+
+impl Server {
+    pub(crate) fn new(settings: Settings, catalog: Arc<Catalog>, workers: Workers) -> Server {
+        let writes = Semaphore::new(settings.ingest_threads * WAITING_WRITES);
+        Server(Arc::new(Shared { settings, catalog, workers, writes }))
+    }
+
+    pub(crate) fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    pub(crate) fn catalog(&self) -> &Arc<Catalog> {
+        &self.0.catalog
+    }
+
+    /// Returns the index of a name in a path.
+    pub(crate) fn index(&self, name: &str) -> Answered<Arc<Served>> {
+        Ok(self.0.catalog.get(&index_name(name)?)?)
+    }
+
+    /// Asks an index, on a thread that has a reader of it.
+    pub(crate) async fn ask<T: Send + 'static>(
+        &self,
+        served: Arc<Served>,
+        work: impl FnOnce(&mut Reader) -> Answered<T> + Send + 'static,
+    ) -> Answered<T> {
+        self.0.workers.ask(served, work).await?
+    }
+
+    /// Does work that may wait for a disk. It waits for its turn, but not for ever.
+    pub(crate) async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Answered<T> + Send + 'static,
+    ) -> Answered<T> {
+        let turn = timeout(self.0.settings.hold, self.0.writes.acquire()).await;
+        let _turn = turn.map_err(|_| Problem::overloaded(StatusCode::TOO_MANY_REQUESTS))?;
+        let done = spawn_blocking(work).await;
+        done.unwrap_or_else(|_| Err(Problem::internal("the thread that wrote met a bug")))
+    }
+}
+
+/// Reads the name of an index.
+pub(crate) fn index_name(name: &str) -> Answered<IndexName> {
+    name.parse().map_err(|why| {
+        let detail = format!("{name:?} is no name of an index: {why}");
+        Problem::new(StatusCode::BAD_REQUEST, "index-name", "The request is not valid", detail)
+    })
+}
+
+/// What follows the `?` of a request, read into a struct; what is unknown there is an error.
+pub(crate) struct Parameters<T>(pub(crate) T);
+
+impl<T: serde::de::DeserializeOwned, S: Sync> FromRequestParts<S> for Parameters<T> {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
+        let query = axum::extract::Query::try_from_uri(&parts.uri);
+        let axum::extract::Query(read) = query.map_err(|error| Problem::bad(error.body_text()))?;
+        Ok(Parameters(read))
+    }
+}

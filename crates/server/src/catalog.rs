@@ -1,0 +1,295 @@
+//! The indexes of the server's directory: each in a directory of its own, with the index's name.
+//!
+//! Indexes that are there are opened side by side, while the server answers for others. One that cannot
+//! be opened is out of service, with the reason, and harms no other. The catalog's lock is held for
+//! look-ups alone. Making and deleting take a lock of their own, so that a budget is not spent twice.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU8;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use spirit::{Builder, Index, OpenError};
+use spirit_forms::size::Size;
+
+use crate::index_name::IndexName;
+use crate::served::{Served, Taken};
+use crate::settings::Settings;
+
+/// The file that a directory with an index has.
+const HEAP: &str = "heap";
+
+/// All indexes.
+pub(crate) struct Catalog {
+    settings: Settings,
+    entries: RwLock<BTreeMap<IndexName, Entry>>,
+    /// Held while an index is made or deleted.
+    changing: Mutex<()>,
+}
+
+/// An index, or the reason why it cannot be asked.
+#[derive(Clone, Debug)]
+enum Entry {
+    Starting(Arc<AtomicU8>),
+    Serving(Arc<Served>),
+    /// It could not be opened.
+    OutOfService(String),
+}
+
+/// The reason why an index cannot be asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Absent {
+    Unknown,
+    Starting { percent: u8 },
+    OutOfService { why: String },
+}
+
+/// The reason why an index was not made.
+#[derive(Debug)]
+pub(crate) enum NotMade {
+    Exists,
+    BeyondBudget(String),
+    Open(OpenError),
+}
+
+/// How far the server's start has come.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Readiness {
+    pub(crate) percent: u8,
+    pub(crate) serving: usize,
+    pub(crate) starting: usize,
+    /// Indexes that are out of service, each with the reason.
+    pub(crate) failed: Vec<(String, String)>,
+}
+
+impl Catalog {
+    /// Lists the indexes of the directory, which is made if it is not there. None is open yet.
+    pub(crate) fn list(settings: &Settings) -> io::Result<Catalog> {
+        let directory = &settings.directory;
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(directory)?;
+        let mut entries = BTreeMap::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            let name = entry.file_name().to_str().and_then(|name| name.parse::<IndexName>().ok());
+            if let Some(name) = name.filter(|_| entry.path().join(HEAP).is_file()) {
+                entries.insert(name, Entry::Starting(Arc::default()));
+            }
+        }
+        Ok(Catalog {
+            settings: settings.clone(),
+            entries: RwLock::new(entries),
+            changing: Mutex::new(()),
+        })
+    }
+
+    /// Opens the indexes that were listed, side by side.
+    pub(crate) fn start(self: &Arc<Catalog>) {
+        let starting: Vec<_> = self.entries().iter().filter_map(Self::starting).collect();
+        let next = Arc::new(Mutex::new(starting.into_iter()));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        for _ in 0..threads {
+            let (catalog, next) = (self.clone(), next.clone());
+            std::thread::spawn(move || {
+                let next = || next.lock().unwrap_or_else(PoisonError::into_inner).next();
+                while let Some((name, percent)) = next() {
+                    catalog.open(name, percent);
+                }
+            });
+        }
+    }
+
+    fn starting((name, entry): (&IndexName, &Entry)) -> Option<(IndexName, Arc<AtomicU8>)> {
+        match entry {
+            Entry::Starting(percent) => Some((name.clone(), percent.clone())),
+            _ => None,
+        }
+    }
+
+    fn open(&self, name: IndexName, percent: Arc<AtomicU8>) {
+        let builder = self.builder(&name).while_recovering(move |progress| {
+            percent.store(progress.percent(), Relaxed);
+        });
+        let entry = match builder.open() {
+            Ok(index) => Entry::Serving(Arc::new(Served::new(name.clone(), index))),
+            Err(error) => Entry::OutOfService(error.to_string()),
+        };
+        self.entries_mut().insert(name, entry);
+    }
+
+    /// Returns a builder of an index, with the sizes of a new one.
+    fn builder(&self, name: &IndexName) -> Builder {
+        let settings = &self.settings;
+        Index::builder()
+            .directory(self.path(name))
+            .durability(settings.durability)
+            .on_full(settings.on_full)
+            .opaque_text(true)
+            .readers_max(self.settings.query_threads.max(1) * 2 + 30)
+    }
+
+    fn path(&self, name: &IndexName) -> PathBuf {
+        self.settings.directory.join(name.as_str())
+    }
+
+    fn entries(&self) -> std::sync::RwLockReadGuard<'_, BTreeMap<IndexName, Entry>> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn entries_mut(&self) -> std::sync::RwLockWriteGuard<'_, BTreeMap<IndexName, Entry>> {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the index of a name.
+    pub(crate) fn get(&self, name: &IndexName) -> Result<Arc<Served>, Absent> {
+        match self.entries().get(name) {
+            None => Err(Absent::Unknown),
+            Some(Entry::Serving(served)) => Ok(served.clone()),
+            Some(Entry::Starting(percent)) => {
+                Err(Absent::Starting { percent: percent.load(Relaxed) })
+            }
+            Some(Entry::OutOfService(why)) => Err(Absent::OutOfService { why: why.clone() }),
+        }
+    }
+
+    /// Returns all indexes that are served, by name.
+    pub(crate) fn all(&self) -> Vec<Arc<Served>> {
+        let serving = |entry: &Entry| match entry {
+            Entry::Serving(served) => Some(served.clone()),
+            _ => None,
+        };
+        self.entries().values().filter_map(serving).collect()
+    }
+
+    /// Makes an index. `change` sets what its maker asked for. What that takes may not be beyond the
+    /// budget.
+    pub(crate) fn make(
+        &self,
+        name: &IndexName,
+        asked: Taken,
+        change: impl FnOnce(Builder) -> Builder,
+    ) -> Result<Arc<Served>, NotMade> {
+        let _one_at_a_time = self.changing();
+        if self.entries().contains_key(name) {
+            return Err(NotMade::Exists);
+        }
+        self.check_budget(asked)?;
+        let builder = self.builder(name).dram_bytes(asked.dram).nvm_bytes(asked.nvm);
+        let index = change(builder).open().map_err(NotMade::Open)?;
+        let served = Arc::new(Served::new(name.clone(), index));
+        self.entries_mut().insert(name.clone(), Entry::Serving(served.clone()));
+        Ok(served)
+    }
+
+    /// Returns what the memory of a new index is by default.
+    pub(crate) fn default_sizes(&self) -> Taken {
+        Taken { dram: self.settings.index_dram, nvm: self.settings.index_nvm }
+    }
+
+    fn check_budget(&self, asked: Taken) -> Result<(), NotMade> {
+        let taken = self.all().iter().map(|served| served.taken()).fold(asked, Taken::and);
+        let budgets = [
+            ("dram", taken.dram, asked.dram, self.settings.dram),
+            ("nvm", taken.nvm, asked.nvm, self.settings.nvm),
+        ];
+        for (name, taken, asked, budget) in budgets {
+            if taken > budget {
+                let [asked, free, budget] =
+                    [asked, budget.saturating_sub(taken - asked), budget].map(Size);
+                return Err(NotMade::BeyondBudget(format!(
+                    "it would take {asked}, and {free} are left of {budget}: delete an index, make \
+                     this one smaller, or start the server with a larger --{name}"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Deletes an index with all of its documents. Questions under way end with an error.
+    pub(crate) fn delete(&self, name: &IndexName) -> Result<io::Result<()>, Absent> {
+        let _one_at_a_time = self.changing();
+        let served = match self.get(name) {
+            Err(absent @ (Absent::Unknown | Absent::Starting { .. })) => return Err(absent),
+            other => other.ok(),
+        };
+        self.entries_mut().remove(name);
+        // Its file goes first, so that a crash leaves no half of it. Readers that still have it have the file
+        // open.
+        let removed = remove(&self.path(name));
+        drop(served);
+        Ok(removed)
+    }
+
+    /// Says how far the start has come.
+    pub(crate) fn readiness(&self) -> Readiness {
+        let entries = self.entries();
+        let mut readiness = Readiness::default();
+        let mut percents = 0;
+        for (name, entry) in entries.iter() {
+            percents += match entry {
+                Entry::Starting(percent) => {
+                    readiness.starting += 1;
+                    usize::from(percent.load(Relaxed).min(99))
+                }
+                Entry::Serving(_) => {
+                    readiness.serving += 1;
+                    100
+                }
+                Entry::OutOfService(why) => {
+                    readiness.failed.push((name.to_string(), why.clone()));
+                    100
+                }
+            };
+        }
+        readiness.percent = percents.checked_div(entries.len()).unwrap_or(100) as u8;
+        readiness
+    }
+
+    /// Closes all indexes, one after the other. Returns what went wrong.
+    pub(crate) fn close(&self) -> Vec<(IndexName, String)> {
+        let entries = std::mem::take(&mut *self.entries_mut());
+        let close = |(name, entry)| {
+            let Entry::Serving(served) = entry else { return None };
+            let closed = match Arc::try_unwrap(served) {
+                Ok(served) => served.index.close(),
+                // A question that did not end in time has it.
+                Err(served) => served.index.prepare_close(),
+            };
+            closed.err().map(|error| (name, error.to_string()))
+        };
+        entries.into_iter().filter_map(close).collect()
+    }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path.join(HEAP))?;
+    fs::remove_dir_all(path)
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Absent::Unknown => f.write_str("there is no such index"),
+            Absent::Starting { percent } => write!(f, "the index is starting: {percent} %"),
+            Absent::OutOfService { why } => write!(f, "the index is out of service: {why}"),
+        }
+    }
+}
+
+impl fmt::Display for NotMade {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NotMade::Exists => f.write_str("there is an index of this name"),
+            NotMade::BeyondBudget(why) => f.write_str(why),
+            NotMade::Open(error) => error.fmt(f),
+        }
+    }
+}

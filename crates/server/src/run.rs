@@ -1,0 +1,140 @@
+//! The server's life: it opens the indexes, serves, and closes them in order.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
+
+use crate::api;
+use crate::api::server::Server;
+use crate::catalog::Catalog;
+use crate::connections;
+use crate::settings::Settings;
+use crate::work::Workers;
+
+/// Why the server did not start, or did not end well.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The address is not this machine's own, and nothing guards it.
+    Exposed {
+        /// The address.
+        address: SocketAddr,
+    },
+    /// The directory cannot be read or made.
+    Directory {
+        /// Its path.
+        path: std::path::PathBuf,
+        /// The reason.
+        why: io::Error,
+    },
+    /// The address cannot be listened on.
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The reason.
+        why: io::Error,
+    },
+    /// A thread or a handler of signals cannot be made.
+    System(io::Error),
+    /// Indexes that were not closed well: what each of them said.
+    Close(Vec<String>),
+}
+
+impl fmt::Display for ServeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServeError::Exposed { address } => write!(
+                f,
+                "{address} is not this machine's own address, and anybody who reaches it could read \
+                 and delete everything: listen on 127.0.0.1, or say --insecure yes"
+            ),
+            ServeError::Directory { path, why } => write!(f, "{}: {why}", path.display()),
+            ServeError::Listen { address, why } => write!(
+                f,
+                "{address} cannot be listened on: {why}; choose another address or port by --listen"
+            ),
+            ServeError::System(error) => write!(f, "the server cannot start: {error}"),
+            ServeError::Close(errors) => f.write_str(&errors.join("; ")),
+        }
+    }
+}
+
+impl Error for ServeError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ServeError::Directory { why, .. } | ServeError::Listen { why, .. } => Some(why),
+            ServeError::System(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+/// Serves the indexes of a directory until the process is asked to end. `listening` is called with the
+/// address once connections are accepted.
+pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+    if !settings.listen.ip().is_loopback() && !settings.insecure {
+        return Err(ServeError::Exposed { address: settings.listen });
+    }
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    for threads in [&mut settings.query_threads, &mut settings.ingest_threads] {
+        *threads = if *threads == 0 { cores } else { *threads };
+    }
+    let catalog = Catalog::list(&settings);
+    let path = || settings.directory.clone();
+    let catalog = Arc::new(catalog.map_err(|why| ServeError::Directory { path: path(), why })?);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(cores)
+        .max_blocking_threads(settings.ingest_threads)
+        .thread_name("spirit-http")
+        .enable_all()
+        .build()
+        .map_err(ServeError::System)?;
+    runtime.block_on(serve_catalog(&settings, catalog.clone(), listening))?;
+    // Writes under way end first.
+    drop(runtime);
+    match catalog.close() {
+        errors if errors.is_empty() => Ok(()),
+        errors => {
+            let errors = errors.into_iter().map(|(name, why)| format!("{name}: {why}"));
+            Err(ServeError::Close(errors.collect()))
+        }
+    }
+}
+
+async fn serve_catalog(
+    settings: &Settings,
+    catalog: Arc<Catalog>,
+    listening: impl FnOnce(SocketAddr),
+) -> Result<(), ServeError> {
+    let (address, failed) =
+        (settings.listen, |why| ServeError::Listen { address: settings.listen, why });
+    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let address = listener.local_addr().map_err(failed)?;
+    let workers = Workers::start(settings.query_threads, settings.requests, settings.query_timeout);
+    let workers = workers.map_err(ServeError::System)?;
+    let end = end_when_asked().map_err(ServeError::System)?;
+    catalog.start();
+    let router = api::router(Server::new(settings.clone(), catalog, workers));
+    listening(address);
+    connections::serve(listener, router, settings, end).await;
+    Ok(())
+}
+
+/// Returns what becomes true when the process is asked to end.
+fn end_when_asked() -> io::Result<watch::Receiver<bool>> {
+    let (say, end) = watch::channel(false);
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        let (mut asked, say) = (signal(kind)?, say.clone());
+        tokio::spawn(async move {
+            asked.recv().await;
+            let _ = say.send(true);
+        });
+    }
+    Ok(end)
+}

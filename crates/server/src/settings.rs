@@ -1,0 +1,58 @@
+//! The settings of a server: flags, the environment, a file, defaults, in this order of strength.
+//!
+//! One [table](SETTINGS) has all of it. So the help, the file, the environment and `spirit config` know
+//! the same names.
+
+mod in_force;
+mod table;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use spirit::{Durability, OnFull};
+
+pub use in_force::{InForce, Origin, SettingsError};
+pub use table::{SETTINGS, Setting};
+
+/// The settings of a server.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The directory with the indexes.
+    pub directory: PathBuf,
+    /// The address to listen on.
+    pub listen: SocketAddr,
+    /// True to listen on other addresses than those of the machine itself, without keys.
+    pub insecure: bool,
+    /// The DRAM of all indexes, in bytes.
+    pub dram: u64,
+    /// The second tiers of all indexes, in bytes.
+    pub nvm: u64,
+    /// The DRAM of a new index, in bytes.
+    pub index_dram: u64,
+    /// The second tier of a new index, in bytes.
+    pub index_nvm: u64,
+    /// What a new index survives.
+    pub durability: Durability,
+    /// What a new index does when it is full.
+    pub on_full: OnFull,
+    /// The threads that answer questions.
+    pub query_threads: usize,
+    /// The threads that write.
+    pub ingest_threads: usize,
+    /// The longest time of a question.
+    pub query_timeout: Duration,
+    /// The time for which a write waits for its turn before it is refused.
+    pub hold: Duration,
+    /// The longest body of a request, in bytes, also when it is unpacked.
+    pub body: u64,
+    /// The most connections.
+    pub connections: usize,
+    /// The most questions under way.
+    pub requests: usize,
+    /// The time in which the headers of a request have to come.
+    pub header_timeout: Duration,
+    /// The time that requests under way have when the server ends.
+    pub shutdown_timeout: Duration,
+}
