@@ -17,7 +17,7 @@ enum May {
 }
 
 /// The bottom layer first. A crate uses only crates before it in this list.
-const LAYERS: [(&str, May); 15] = [
+const LAYERS: [(&str, May); 16] = [
     ("spirit-mem", May::Use(&[])),
     ("spirit-kernel", May::Use(&[])),
     ("spirit-text", May::Use(&["spirit-kernel"])),
@@ -43,7 +43,8 @@ const LAYERS: [(&str, May); 15] = [
         ]),
     ),
     ("spirit-forms", May::Use(&["spirit"])),
-    ("spirit-server", May::Use(&["spirit", "spirit-forms"])),
+    ("spirit-opensearch", May::Use(&["spirit"])),
+    ("spirit-server", May::Use(&["spirit", "spirit-forms", "spirit-opensearch"])),
     ("spirit-cli", May::Use(&["spirit", "spirit-forms", "spirit-server"])),
     // Measures each layer alone too.
     ("spirit-bench", May::UseAnything),
