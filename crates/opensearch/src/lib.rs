@@ -22,6 +22,8 @@
 pub mod error;
 pub mod json;
 pub mod query;
+pub mod search;
 
 mod date;
+mod picking;
 mod read;

@@ -70,6 +70,11 @@ pub fn of_text(
     clause(&query, context)
 }
 
+/// Checks the name of an operator, as the URL parameter `default_operator` has it.
+pub(crate) fn check_operator(name: &str) -> Result<(), Refusal> {
+    words::Operator::read(&Json::String(name.to_owned())).map(drop)
+}
+
 /// Refuses a clause that is nested more deeply than the engine answers.
 fn finish(clause: Clause) -> Result<Clause, Refusal> {
     if depth(&clause) > DEPTH_MAX { Err(too_deep()) } else { Ok(clause) }

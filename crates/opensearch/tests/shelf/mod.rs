@@ -1,4 +1,5 @@
 //! A small index that tests search, with the same documents as the OpenSearch it was compared with.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 pub(crate) mod answers;
 pub(crate) mod refusals;
