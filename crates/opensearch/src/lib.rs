@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod error;
+pub mod filter_path;
 pub mod json;
 pub mod query;
 pub mod search;
