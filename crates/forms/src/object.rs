@@ -89,12 +89,22 @@ impl<'a> Object<'a> {
     /// Reads an object of JSON. The text has the first of the names `texts`, or one of the others.
     /// An error says why it is malformed.
     pub fn read(json: &'a str, texts: &[String]) -> Result<Object<'a>, String> {
+        Object::of_members(json, Members { texts, has_fields_only: false })
+    }
+
+    /// Reads the fields of an object of JSON: all of its members, whatever their names are.
+    pub fn read_fields(json: &'a str) -> Result<Vec<(String, Given)>, String> {
+        let members = Members { texts: &[], has_fields_only: true };
+        Object::of_members(json, members).map(|object| object.fields)
+    }
+
+    fn of_members(json: &'a str, members: Members<'_>) -> Result<Object<'a>, String> {
         // An array would do for serde.
         if !json.trim_ascii_start().starts_with('{') {
             return Err("expected an object".into());
         }
         let mut reader = serde_json::Deserializer::from_str(json);
-        let object = Members(texts).deserialize(&mut reader);
+        let object = members.deserialize(&mut reader);
         let object = object.and_then(|object| reader.end().map(|()| object));
         object.map_err(|error| error.to_string().replace("line 1 column", "column"))
     }
@@ -177,8 +187,13 @@ fn join<'a>(text: &mut Option<Cow<'a, str>>, more: Cow<'a, str>) {
     }
 }
 
-/// Reads an object; the text has the first of these names, or one of the others.
-struct Members<'t>(&'t [String]);
+/// Reads an object.
+struct Members<'t> {
+    /// The text has the first of these names, or one of the others.
+    texts: &'t [String],
+    /// True if no member is the key: all are fields.
+    has_fields_only: bool,
+}
 
 impl<'de> DeserializeSeed<'de> for Members<'_> {
     type Value = Object<'de>;
@@ -198,7 +213,7 @@ impl<'de> Visitor<'de> for Members<'_> {
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Object<'de>, M::Error> {
         let mut object = Object::default();
         while let Some(name) = members.next_key_seed(Name)? {
-            match key_name(&name) {
+            match key_name(&name).filter(|_| !self.has_fields_only) {
                 Some(name) => match key_of(members.next_value::<&RawValue>()?.get()) {
                     Ok(key) => object.keys.extend(key.map(|key| (name, key))),
                     Err(_) => object.has_wrong_key = true,
@@ -206,7 +221,7 @@ impl<'de> Visitor<'de> for Members<'_> {
                 None => {
                     object.says_something = true;
                     let Object { text, fields, .. } = &mut object;
-                    let is_text = self.0.first().is_some_and(|first| *first == *name);
+                    let is_text = self.texts.first().is_some_and(|first| *first == *name);
                     let text = if is_text { Some(text) } else { None };
                     members.next_value_seed(Member { name, text, fields, is_in_array: false })?;
                 }

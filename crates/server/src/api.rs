@@ -1,6 +1,6 @@
 //! The API of our own, below `/api/v1`, and what operators ask.
 
-mod body;
+pub(crate) mod body;
 mod documents;
 mod health;
 mod indexes;
@@ -15,6 +15,7 @@ use axum::http::{Method, StatusCode, Uri};
 use axum::routing::{get, post};
 
 use crate::problem::Problem;
+use crate::rest;
 use server::Server;
 
 /// Returns all routes.
@@ -33,6 +34,7 @@ pub(crate) fn router(server: Server) -> Router {
         .route("/api/v1/{index}/documents/{*key}", document)
         .route("/api/v1/{index}/search", get(search::get).post(search::post))
         .route("/api/v1/{index}/count", get(search::count))
+        .merge(rest::router())
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
         // Bodies are limited where they are read, with a message of our own.

@@ -10,6 +10,7 @@ mod catalog;
 mod connections;
 mod index_name;
 mod problem;
+mod rest;
 mod run;
 mod served;
 pub mod settings;

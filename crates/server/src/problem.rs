@@ -69,6 +69,10 @@ impl Problem {
         Problem::new(status, "overloaded", "The server is busy", detail)
     }
 
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
     pub(crate) fn detail(&self) -> &str {
         &self.detail
     }

@@ -1,4 +1,5 @@
 //! A real `spirit serve`, and a client of it.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -69,7 +70,7 @@ impl Server {
         }
     }
 
-    fn url(&self, path: &str) -> String {
+    pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 

@@ -9,7 +9,7 @@ use super::server::Server;
 use crate::problem::{Answered, Problem};
 
 /// Reads a body, and unpacks it if its headers say so.
-pub(super) async fn read(server: &Server, headers: &HeaderMap, body: Body) -> Answered<Vec<u8>> {
+pub(crate) async fn read(server: &Server, headers: &HeaderMap, body: Body) -> Answered<Vec<u8>> {
     let limit = server.settings().body;
     let bytes = to_bytes(body, limit as usize).await.map_err(|_| too_long(limit))?;
     let encoding = headers.get(header::CONTENT_ENCODING).map(|value| value.as_bytes());

@@ -1,0 +1,73 @@
+//! What clients of OpenSearch and Elasticsearch speak, at the root.
+//!
+//! The crate [opensearch](spirit_opensearch) has their words; this room has their paths. Each answer has
+//! the header that clients look for, errors too. What is not here is an error, never an empty answer.
+
+mod answer;
+mod bulk;
+mod change;
+mod document;
+mod hits;
+mod identity;
+mod indices;
+mod names;
+mod parameters;
+mod refused;
+mod search;
+mod state;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::http::HeaderValue;
+use axum::middleware::{Next, from_fn};
+use axum::response::Response;
+use axum::routing::{get, post, put};
+
+use crate::api::server::Server;
+
+/// Clients of Elasticsearch since version 7.14 refuse a server without it.
+const PRODUCT: (&str, &str) = ("x-elastic-product", "Elasticsearch");
+
+/// Returns all routes.
+pub(crate) fn router() -> Router<Server> {
+    let index = get(indices::show).head(indices::exists).put(indices::make).delete(indices::delete);
+    let document = get(document::get).head(document::exists).put(document::put);
+    let document = document.post(document::put).delete(document::delete);
+    Router::new()
+        .route("/", get(identity::root))
+        .route("/_license", get(identity::license))
+        .route("/_cluster/health", get(identity::health))
+        .route("/_cluster/health/{index}", get(identity::health_of))
+        .route("/_bulk", post(bulk::all).put(bulk::all))
+        .route("/{index}/_bulk", post(bulk::one).put(bulk::one))
+        .route("/_search", get(search::all).post(search::all))
+        .route("/{index}/_search", get(search::some).post(search::some))
+        .route("/_msearch", get(search::many).post(search::many))
+        .route("/{index}/_msearch", get(search::many_of).post(search::many_of))
+        .route("/_count", get(search::count_all).post(search::count_all))
+        .route("/{index}/_count", get(search::count).post(search::count))
+        .route("/{index}", index)
+        .route("/{index}/_doc", post(document::post))
+        .route("/{index}/_doc/{id}", document)
+        .route("/{index}/_create/{id}", put(document::create).post(document::create))
+        .route("/{index}/_update/{id}", post(document::update))
+        .route("/{index}/_source/{id}", get(document::source).head(document::exists))
+        .route("/_mget", get(document::many).post(document::many))
+        .route("/{index}/_mget", get(document::many_of).post(document::many_of))
+        .route("/_refresh", get(indices::refresh_all).post(indices::refresh_all))
+        .route("/{index}/_refresh", get(indices::refresh).post(indices::refresh))
+        .route("/{index}/_flush", get(indices::refresh).post(indices::refresh))
+        .route("/_mapping", get(indices::mappings))
+        .route("/{index}/_mapping", get(indices::mapping))
+        .route("/_cat/indices", get(indices::cat_all))
+        .route("/_cat/indices/{index}", get(indices::cat))
+        .layer(from_fn(named))
+}
+
+/// Adds the header that clients look for.
+async fn named(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let (name, value) = PRODUCT;
+    response.headers_mut().insert(name, HeaderValue::from_static(value));
+    response
+}

@@ -1,0 +1,302 @@
+//! `_search`, `_msearch` and `_count`, over one index or several.
+
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use spirit::search::Total;
+use spirit_opensearch::error::Refusal;
+use spirit_opensearch::json::Json;
+use spirit_opensearch::query::Context;
+use spirit_opensearch::search::{SearchBody, TrackTotalHits};
+
+use super::answer::filtered;
+use super::hits::{self, Found, Hit};
+use super::names;
+use super::parameters::Parameters;
+use super::refused::{Answered, Refused};
+use crate::api::body;
+use crate::api::server::Server;
+use crate::problem::Problem;
+use crate::served::Served;
+
+/// Parameters that are accepted and change nothing: there is one shard.
+const ACCEPTED: [&str; 13] = [
+    "search_type",
+    "preference",
+    "request_cache",
+    "routing",
+    "batched_reduce_size",
+    "max_concurrent_shard_requests",
+    "max_concurrent_searches",
+    "pre_filter_shard_size",
+    "ccs_minimize_roundtrips",
+    "allow_partial_search_results",
+    "allow_no_indices",
+    "expand_wildcards",
+    "ignore_throttled",
+];
+
+pub(super) async fn all(
+    State(server): State<Server>,
+    parameters: Parameters,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    search(&server, "*", parameters, &headers, body).await
+}
+
+pub(super) async fn some(
+    State(server): State<Server>,
+    Path(index): Path<String>,
+    parameters: Parameters,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    search(&server, &index, parameters, &headers, body).await
+}
+
+async fn search(
+    server: &Server,
+    index: &str,
+    mut parameters: Parameters,
+    headers: &HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    let may_be_missing = parameters.flag("ignore_unavailable")?;
+    let mut asked = read(server, headers, body).await?;
+    for (name, value) in parameters.rest() {
+        if !asked.parameter(&name, &value)? && !ACCEPTED.contains(&&*name) {
+            return Err(parameters.unknown(&name));
+        }
+    }
+    let body = answer(server, index, may_be_missing, asked).await?;
+    Ok(filtered(&parameters, 200, format!("{body}}}")))
+}
+
+async fn read(server: &Server, headers: &HeaderMap, body: Body) -> Answered<SearchBody> {
+    let body = body::read(server, headers, body).await?;
+    Ok(SearchBody::parse(&body)?)
+}
+
+/// Returns the answer to a search, without its last brace.
+async fn answer(
+    server: &Server,
+    index: &str,
+    may_be_missing: bool,
+    asked: SearchBody,
+) -> Answered<String> {
+    let started = Instant::now();
+    check(&asked)?;
+    let (asked, now) = (Arc::new(asked), now_ms());
+    let served = names::resolve(server, index, may_be_missing)?;
+    let mut found = Vec::new();
+    for served in &served {
+        found.push(find(server, served, &asked, now).await?);
+    }
+    Ok(answer_json(&asked, served.len(), found, started.elapsed().as_millis()))
+}
+
+/// Returns an error for what is understood and not built.
+fn check(asked: &SearchBody) -> Answered<()> {
+    asked.check()?;
+    let unsupported = [
+        ("aggregations", asked.aggregations.is_some()),
+        ("highlight", asked.highlight.is_some()),
+        ("fields", !asked.fields.is_empty()),
+        ("docvalue_fields", !asked.docvalue_fields.is_empty()),
+        ("scroll", asked.scroll.is_some()),
+    ];
+    match unsupported.iter().find(|(_, is_asked)| *is_asked) {
+        Some((name, _)) => Err(Refusal::unsupported(format!("[{name}]")).into()),
+        None => Ok(()),
+    }
+}
+
+async fn find(
+    server: &Server,
+    served: &Arc<Served>,
+    asked: &Arc<SearchBody>,
+    now: i64,
+) -> Answered<Found> {
+    let (own, asked) = (served.clone(), asked.clone());
+    let found = server.ask(served.clone(), move |reader| Ok(hits::find(&own, reader, &asked, now)));
+    found.await?
+}
+
+fn answer_json(asked: &SearchBody, shards: usize, found: Vec<Found>, took: u128) -> String {
+    let totals: Vec<Total> = found.iter().map(|found| found.total).collect();
+    let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
+    let max_score = hits.iter().filter_map(|hit| hit.score).max_by(f32::total_cmp);
+    if shards > 1 {
+        hits.sort_by(|one, other| hits::order(asked, one, other));
+    }
+    let page = hits.into_iter().skip(asked.from).take(asked.size);
+    let page: Vec<String> = page.map(|hit| hit.json).collect();
+    let max_score = hits::score_json(max_score);
+    format!(
+        r#"{{"took":{took},"timed_out":false,"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}},"hits":{{{}"max_score":{max_score},"hits":[{}]}}"#,
+        total_json(asked, &totals),
+        page.join(",")
+    )
+}
+
+fn total_json(asked: &SearchBody, totals: &[Total]) -> String {
+    let sum: u64 = totals.iter().map(|total| total.count()).sum();
+    let (value, relation) = match asked.track_total_hits {
+        TrackTotalHits::Off => return String::new(),
+        TrackTotalHits::UpTo(limit) if !asked.total_as_int && sum > limit => (limit, "gte"),
+        _ if totals.iter().all(|total| total.is_exact()) => (sum, "eq"),
+        _ => (sum, "gte"),
+    };
+    match asked.total_as_int {
+        true => format!(r#""total":{value},"#),
+        false => format!(r#""total":{{"value":{value},"relation":"{relation}"}},"#),
+    }
+}
+
+fn now_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
+}
+
+pub(super) async fn many(
+    State(server): State<Server>,
+    parameters: Parameters,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    search_many(&server, None, parameters, &headers, body).await
+}
+
+pub(super) async fn many_of(
+    State(server): State<Server>,
+    Path(index): Path<String>,
+    parameters: Parameters,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    search_many(&server, Some(index), parameters, &headers, body).await
+}
+
+async fn search_many(
+    server: &Server,
+    index: Option<String>,
+    mut parameters: Parameters,
+    headers: &HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    let started = Instant::now();
+    let common = parameters.rest();
+    let body = body::read(server, headers, body).await?;
+    let searches = searches(&body, index.as_deref(), &common, &parameters)?;
+    let mut responses = Vec::new();
+    for Asked { index, may_be_missing, body } in searches {
+        responses.push(match answer(server, &index, may_be_missing, body).await {
+            Ok(answer) => format!(r#"{answer},"status":200}}"#),
+            Err(Refused(refusal)) => refusal.to_json(),
+        });
+    }
+    let took = started.elapsed().as_millis();
+    let body = format!(r#"{{"took":{took},"responses":[{}]}}"#, responses.join(","));
+    Ok(filtered(&parameters, 200, body))
+}
+
+/// A search of several.
+struct Asked {
+    index: String,
+    may_be_missing: bool,
+    body: SearchBody,
+}
+
+/// Reads lines of headers and bodies. One that cannot be read refuses all.
+fn searches(
+    body: &[u8],
+    index: Option<&str>,
+    common: &[(String, String)],
+    parameters: &Parameters,
+) -> Answered<Vec<Asked>> {
+    let mut searches = Vec::new();
+    let mut lines = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    while let (Some(head), Some(body)) = (lines.next(), lines.next()) {
+        let head = Json::parse(head)?;
+        let own = match head.get("index").or(head.get("indices")) {
+            Some(Json::String(name)) => Some(name.clone()),
+            Some(Json::Array(names)) => {
+                Some(names.iter().filter_map(Json::as_str).collect::<Vec<_>>().join(","))
+            }
+            _ => None,
+        };
+        let index = own.or(index.map(str::to_owned)).unwrap_or_else(|| "*".to_owned());
+        let may_be_missing = head.get("ignore_unavailable") == Some(&Json::Bool(true));
+        let mut body = SearchBody::parse(body)?;
+        for (name, value) in common {
+            if !body.parameter(name, value)? && !ACCEPTED.contains(&&**name) {
+                return Err(parameters.unknown(name));
+            }
+        }
+        searches.push(Asked { index, may_be_missing, body });
+    }
+    if searches.is_empty() {
+        let reason = "Validation Failed: 1: no requests added;";
+        return Err(Refusal::new("action_request_validation_exception", 400, reason).into());
+    }
+    Ok(searches)
+}
+
+pub(super) async fn count_all(
+    State(server): State<Server>,
+    parameters: Parameters,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    count_of(&server, "*", parameters, &headers, body).await
+}
+
+pub(super) async fn count(
+    State(server): State<Server>,
+    Path(index): Path<String>,
+    parameters: Parameters,
+    headers: HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    count_of(&server, &index, parameters, &headers, body).await
+}
+
+async fn count_of(
+    server: &Server,
+    index: &str,
+    mut parameters: Parameters,
+    headers: &HeaderMap,
+    body: Body,
+) -> Answered<Response> {
+    let may_be_missing = parameters.flag("ignore_unavailable")?;
+    let mut asked = read(server, headers, body).await?;
+    for (name, value) in parameters.rest() {
+        if !asked.parameter(&name, &value)? && !ACCEPTED.contains(&&*name) {
+            return Err(parameters.unknown(&name));
+        }
+    }
+    let (asked, now) = (Arc::new(asked), now_ms());
+    let served = names::resolve(server, index, may_be_missing)?;
+    let mut sum = 0;
+    for served in &served {
+        let (own, asked) = (served.clone(), asked.clone());
+        let counted = server.ask(served.clone(), move |reader| {
+            let schema = own.index.schema();
+            let clause = asked.clause(&Context { schema: &schema, now });
+            Ok(match clause {
+                Ok(clause) => Ok(reader.count(&clause).map_err(Problem::from)?),
+                Err(refusal) => Err(Refused(refusal)),
+            })
+        });
+        sum += counted.await??;
+    }
+    let shards = served.len();
+    let body = format!(
+        r#"{{"count":{sum},"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}}}}"#
+    );
+    Ok(filtered(&parameters, 200, body))
+}
