@@ -3,7 +3,9 @@
 
 mod format;
 mod math;
+mod writing;
 
+use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone, TimeZoneDatabase};
 use spirit::schema::TimeUnit;
 
@@ -74,6 +76,33 @@ impl Dates {
         };
         Some(parts.civil(up)?.to_zoned_datetime(zone).ok()?.timestamp().as_millisecond())
     }
+}
+
+/// Returns a moment, in milliseconds since 1970, as a text in the first of some formats, such as
+/// `epoch_millis||yyyy-MM-dd`. Without one it is ISO 8601 with milliseconds.
+///
+/// # Errors
+/// If there is no such format or zone, or if the moment is beyond the calendar.
+///
+/// ```
+/// use spirit_opensearch::date::formatted;
+///
+/// let text = formatted(1_795_341_600_000, None, Some("+01:00"));
+/// assert_eq!(text.as_deref(), Ok("2026-11-22T11:00:00.000+01:00"));
+/// assert_eq!(formatted(1_795_341_600_000, Some("dd.MM.yyyy"), None).as_deref(), Ok("22.11.2026"));
+/// ```
+pub fn formatted(ms: i64, formats: Option<&str>, zone: Option<&str>) -> Result<String, Refusal> {
+    let first = formats.and_then(|formats| formats.split("||").next());
+    let format = first.map_or(Ok(Format::Iso), Format::named)?;
+    if let Format::Number(unit) = format {
+        let seconds = matches!(unit, TimeUnit::Seconds);
+        return Ok(if seconds { ms.div_euclid(1000) } else { ms }.to_string());
+    }
+    let zone = zone.map_or(Ok(TimeZone::UTC), zone_named)?;
+    let out = || Refusal::illegal_argument(format!("[{ms}] is beyond the calendar"));
+    let moment = Timestamp::from_millisecond(ms).map_err(|_| out())?.to_zoned_datetime(zone);
+    let pattern = if let Format::Pattern(pattern) = &format { pattern } else { writing::USUAL };
+    Ok(writing::by_pattern(&moment, pattern))
 }
 
 /// Returns a zone by its name, such as `Europe/Berlin`, or by its offset, such as `+01:00`.

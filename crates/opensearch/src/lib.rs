@@ -19,12 +19,13 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod aggregations;
+pub mod date;
 pub mod error;
 pub mod filter_path;
 pub mod json;
 pub mod query;
 pub mod search;
 
-mod date;
 mod picking;
 mod read;

@@ -75,6 +75,21 @@ pub(crate) fn check_operator(name: &str) -> Result<(), Refusal> {
     words::Operator::read(&Json::String(name.to_owned())).map(drop)
 }
 
+/// Returns the type that mappings have for a field of this kind.
+pub(crate) fn mapped(kind: FieldKind) -> &'static str {
+    value::mapped(kind)
+}
+
+/// Refuses an order or an aggregation of a text's values, which has only words.
+pub(crate) fn without_values(field: &str) -> Refusal {
+    Refusal::illegal_argument(format!(
+        "Text fields are not optimised for operations that require per-document field data like \
+         aggregations and sorting, so these operations are disabled by default. Please use a \
+         keyword field instead. Alternatively, set fielddata=true on [{field}] in order to load \
+         field data by uninverting the inverted index. Note that this can use significant memory."
+    ))
+}
+
 /// Refuses a clause that is nested more deeply than the engine answers.
 fn finish(clause: Clause) -> Result<Clause, Refusal> {
     if depth(&clause) > DEPTH_MAX { Err(too_deep()) } else { Ok(clause) }

@@ -181,20 +181,11 @@ pub(super) fn fields<'k>(
                 let what = format!("No mapping found for [{name}] in order to sort on");
                 return Err(Refusal::query_shard(what));
             }
-            Some((_, FieldKind::Text(_))) => return Err(without_values(name)),
+            Some((_, FieldKind::Text(_))) => return Err(crate::query::without_values(name)),
             Some((_, kind)) => fields.push((key, &**name, kind)),
         }
     }
     Ok(fields)
-}
-
-fn without_values(field: &str) -> Refusal {
-    Refusal::illegal_argument(format!(
-        "Text fields are not optimised for operations that require per-document field data like \
-         aggregations and sorting, so these operations are disabled by default. Please use a \
-         keyword field instead. Alternatively, set fielddata=true on [{field}] in order to load \
-         field data by uninverting the inverted index. Note that this can use significant memory."
-    ))
 }
 
 /// Returns the request for `k` hits in an order.

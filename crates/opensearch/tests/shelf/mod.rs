@@ -1,6 +1,7 @@
 //! A small index that tests search, with the same documents as the OpenSearch it was compared with.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+pub(crate) mod aggregates;
 pub(crate) mod answers;
 pub(crate) mod refusals;
 

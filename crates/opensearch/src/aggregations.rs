@@ -1,0 +1,204 @@
+//! Aggregations: what they ask becomes facets of the engine, and its aggregates become their answers.
+
+mod answer;
+mod buckets;
+mod facet;
+mod interval;
+mod read;
+
+use serde_json::Number;
+use spirit::FieldKind;
+use spirit::facets::{Aggregate, Facet};
+
+use crate::error::Refusal;
+use crate::json::Json;
+use crate::query::Context;
+use interval::Interval;
+
+/// Buckets of one answer, at most.
+pub const BUCKETS_MAX: usize = 65_536;
+
+/// The aggregations of a search.
+///
+/// ```
+/// use spirit::{Document, Index};
+/// use spirit_opensearch::aggregations::Aggregations;
+/// use spirit_opensearch::json::Json;
+/// use spirit_opensearch::query::Context;
+///
+/// let index = Index::in_memory()?;
+/// for (level, took) in [("warn", 3), ("info", 4), ("warn", 5)] {
+///     index.add(Document::new().field("level", level).field("took", took))?;
+/// }
+/// let asked = br#"{"levels": {"terms": {"field": "level", "size": 1},
+///     "aggs": {"longest": {"max": {"field": "took"}}}}}"#;
+/// let schema = index.schema();
+/// let aggregations = Aggregations::read(&Json::parse(asked)?, &Context { schema: &schema, now: 0 })?;
+/// let aggregates = index.searcher().aggregate("*", &aggregations.facets())?;
+/// assert_eq!(
+///     aggregations.answer(&aggregates, false)?.to_string(),
+///     concat!(
+///         r#"{"levels":{"doc_count_error_upper_bound":0,"sum_other_doc_count":1,"#,
+///         r#""buckets":[{"key":"warn","doc_count":2,"longest":{"value":5.0}}]}}"#
+///     ),
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Aggregations(Vec<Named>);
+
+/// An aggregation, its name, and those within it.
+#[derive(Clone, Debug)]
+struct Named {
+    name: String,
+    asked: Asked,
+    within: Aggregations,
+    meta: Option<Json>,
+}
+
+/// A field, and its kind if the index has it.
+#[derive(Clone, Debug)]
+struct OfField {
+    field: String,
+    kind: Option<FieldKind>,
+}
+
+/// What an aggregation asks.
+#[derive(Clone, Debug)]
+enum Asked {
+    Terms {
+        of: OfField,
+        size: usize,
+        order: Vec<(OrderBy, bool)>,
+        least: u64,
+        missing: Option<String>,
+    },
+    Dates {
+        of: OfField,
+        interval: Interval,
+        zone: Option<String>,
+        offset: i64,
+        look: Look,
+    },
+    Histogram {
+        of: OfField,
+        interval: f64,
+        offset: f64,
+        look: Look,
+    },
+    Ranges {
+        of: OfField,
+        ranges: Vec<Range>,
+        keyed: bool,
+        format: Option<String>,
+    },
+    /// Queries; without names the buckets are an array. The last member is the name of a bucket of
+    /// the documents that match none.
+    Filters {
+        queries: Vec<String>,
+        names: Option<Vec<String>>,
+        others: Option<String>,
+    },
+    /// One query: `filter`, or `missing`.
+    Filter {
+        query: String,
+        kind: &'static str,
+    },
+    Metric {
+        of: OfField,
+        metric: Metric,
+        format: Option<String>,
+    },
+    Percentiles {
+        of: OfField,
+        at: Vec<f64>,
+        keyed: bool,
+    },
+}
+
+/// What terms are ordered by; true beside it if descending.
+#[derive(Clone, Debug, PartialEq)]
+enum OrderBy {
+    Count,
+    Key,
+    /// An aggregation within, and the member of its answer.
+    Metric(String, String),
+}
+
+/// How buckets of a histogram are shown.
+#[derive(Clone, Debug)]
+struct Look {
+    /// The least number of documents of a bucket.
+    least: u64,
+    keyed: bool,
+    format: Option<String>,
+    /// Empty buckets are shown from here to there.
+    bounds: Option<(f64, f64)>,
+}
+
+/// A range of numbers or moments.
+#[derive(Clone, Debug)]
+struct Range {
+    from: Option<f64>,
+    to: Option<f64>,
+    key: Option<String>,
+}
+
+/// One number of a field's values, or several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Metric {
+    Avg,
+    Min,
+    Max,
+    Sum,
+    ValueCount,
+    Stats,
+    Cardinality,
+}
+
+impl Metric {
+    fn name(self) -> &'static str {
+        match self {
+            Metric::Avg => "avg",
+            Metric::Min => "min",
+            Metric::Max => "max",
+            Metric::Sum => "sum",
+            Metric::ValueCount => "value_count",
+            Metric::Stats => "stats",
+            Metric::Cardinality => "cardinality",
+        }
+    }
+}
+
+impl Aggregations {
+    /// Reads the member `aggs` of a search.
+    ///
+    /// # Errors
+    /// If it is not valid, or if the engine cannot answer it.
+    pub fn read(aggregations: &Json, context: &Context<'_>) -> Result<Aggregations, Refusal> {
+        read::all(aggregations, context)
+    }
+
+    /// Returns the facets whose aggregates [`answer`](Self::answer) needs, in their order.
+    pub fn facets(&self) -> Vec<Facet> {
+        self.0.iter().filter_map(facet::of).collect()
+    }
+
+    /// Returns the member `aggregations` of the answer. With `typed`, names have their types in front.
+    ///
+    /// # Errors
+    /// If there are too many buckets, or if the aggregates are those of other facets.
+    pub fn answer(&self, aggregates: &[Aggregate], typed: bool) -> Result<Json, Refusal> {
+        answer::all(self, aggregates, typed)
+    }
+}
+
+/// The error of aggregates that answer other facets.
+fn mismatch() -> Refusal {
+    Refusal::new("exception", 500, "the aggregates are not those of these aggregations")
+}
+
+/// Returns a number; null if it is not finite.
+fn number(number: f64) -> Json {
+    Number::from_f64(number).map_or(Json::Null, Json::Number)
+}

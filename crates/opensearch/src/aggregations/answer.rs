@@ -1,0 +1,189 @@
+//! Answers of aggregations, in OpenSearch's form.
+
+use spirit::FieldKind;
+use spirit::facets::{Aggregate, Summary};
+
+use super::buckets::{self, Bucket};
+use super::{Aggregations, Asked, Metric, Named, OfField, mismatch, number};
+use crate::date::formatted;
+use crate::error::Refusal;
+use crate::json::Json;
+
+type Members = Vec<(String, Json)>;
+type Shaped<T> = Result<T, Refusal>;
+
+/// Returns the answers of all aggregations, by their names.
+pub(super) fn all(asked: &Aggregations, aggregates: &[Aggregate], typed: bool) -> Shaped<Json> {
+    members(asked, Some(aggregates), typed).map(Json::Object)
+}
+
+/// Returns the answers of aggregations. Without aggregates they are those of no documents.
+fn members(asked: &Aggregations, aggregates: Option<&[Aggregate]>, typed: bool) -> Shaped<Members> {
+    let mut left = aggregates.unwrap_or_default().iter();
+    let mut answers = Members::new();
+    for named in &asked.0 {
+        let aggregate = match aggregates {
+            Some(_) if named.asked.is_known() => Some(left.next().ok_or_else(mismatch)?),
+            _ => None,
+        };
+        let mut answer = Members::new();
+        if let Some(meta) = &named.meta {
+            answer.push(("meta".into(), meta.clone()));
+        }
+        answer.extend(one(named, aggregate, typed)?);
+        let name = if typed {
+            format!("{}#{}", named.asked.typed(), named.name)
+        } else {
+            named.name.clone()
+        };
+        answers.push((name, Json::Object(answer)));
+    }
+    Ok(answers)
+}
+
+impl Asked {
+    /// True if the engine has a facet for it.
+    fn is_known(&self) -> bool {
+        match self {
+            Asked::Filters { .. } | Asked::Filter { .. } => true,
+            Asked::Terms { of, .. }
+            | Asked::Dates { of, .. }
+            | Asked::Histogram { of, .. }
+            | Asked::Ranges { of, .. }
+            | Asked::Metric { of, .. }
+            | Asked::Percentiles { of, .. } => of.kind.is_some(),
+        }
+    }
+
+    /// Returns the type that typed keys have in front.
+    fn typed(&self) -> &'static str {
+        match self {
+            Asked::Terms { of, .. } => match of.kind {
+                Some(FieldKind::Integer | FieldKind::Boolean) => "lterms",
+                Some(FieldKind::Float) => "dterms",
+                Some(_) => "sterms",
+                None => "umterms",
+            },
+            Asked::Dates { .. } => "date_histogram",
+            Asked::Histogram { .. } => "histogram",
+            Asked::Ranges { format: Some(_), .. } => "date_range",
+            Asked::Ranges { .. } => "range",
+            Asked::Filters { .. } => "filters",
+            Asked::Filter { kind, .. } => kind,
+            Asked::Metric { metric, .. } => metric.name(),
+            Asked::Percentiles { .. } => "tdigest_percentiles",
+        }
+    }
+}
+
+fn one(named: &Named, aggregate: Option<&Aggregate>, typed: bool) -> Shaped<Members> {
+    let within = |aggregates: Option<&[Aggregate]>| members(&named.within, aggregates, typed);
+    let list = aggregate.map(|aggregate| buckets::listed(aggregate, &within));
+    match &named.asked {
+        Asked::Metric { of, metric, format } => {
+            metric_of(of, *metric, format.as_deref(), aggregate)
+        }
+        Asked::Percentiles { of, at, keyed } => percentiles(of, at, *keyed, aggregate),
+        Asked::Filter { .. } => {
+            let bucket = match list.transpose()? {
+                Some((mut list, _)) if !list.is_empty() => list.swap_remove(0),
+                _ => Bucket::empty(&within)?,
+            };
+            Ok(bucket.counted())
+        }
+        asked => buckets::shaped(asked, list.transpose()?, &within),
+    }
+}
+
+fn metric_of(
+    of: &OfField,
+    metric: Metric,
+    format: Option<&str>,
+    aggregate: Option<&Aggregate>,
+) -> Shaped<Members> {
+    let summary = match aggregate {
+        Some(Aggregate::Stats(summary)) => *summary,
+        Some(Aggregate::Cardinality(count)) => return Ok(value(Json::Number((*count).into()))),
+        Some(Aggregate::Terms(terms)) => {
+            let count = terms.top.iter().map(|(_, count)| count).sum::<u64>() + terms.others;
+            return Ok(value(Json::Number(count.into())));
+        }
+        Some(_) => return Err(mismatch()),
+        None => None,
+    };
+    let count = summary.map_or(0, |summary| summary.count);
+    if matches!(metric, Metric::ValueCount | Metric::Cardinality) {
+        return Ok(value(Json::Number(count.into())));
+    }
+    let mut answer = Members::new();
+    if metric == Metric::Stats {
+        answer.push(("count".into(), Json::Number(count.into())));
+    }
+    for (name, kind) in
+        [("min", Metric::Min), ("max", Metric::Max), ("avg", Metric::Avg), ("sum", Metric::Sum)]
+    {
+        if metric == Metric::Stats {
+            answer.push((name.into(), summary_part(summary, kind)));
+        } else if metric == kind {
+            answer.push(("value".into(), summary_part(summary, kind)));
+        }
+    }
+    if let Some(FieldKind::Time(_)) = of.kind {
+        let texts = answer.iter().filter(|(name, _)| name != "count");
+        let texts: Members = texts.map(|part| as_string(part, format)).collect::<Shaped<_>>()?;
+        answer.extend(texts.into_iter().filter(|(_, text)| *text != Json::Null));
+    }
+    Ok(answer)
+}
+
+fn value(value: Json) -> Members {
+    vec![("value".into(), value)]
+}
+
+/// Returns one number of a summary. Without values the sum is 0, and there are no others.
+fn summary_part(summary: Option<Summary>, part: Metric) -> Json {
+    match (summary, part) {
+        (None, Metric::Sum) => number(0.0),
+        (None, _) => Json::Null,
+        (Some(summary), Metric::Min) => number(summary.min),
+        (Some(summary), Metric::Max) => number(summary.max),
+        (Some(summary), Metric::Avg) => number(summary.mean()),
+        (Some(summary), _) => number(summary.sum),
+    }
+}
+
+/// Returns a number of milliseconds as a moment; null if it is beyond the calendar.
+fn as_string((name, value): &(String, Json), format: Option<&str>) -> Shaped<(String, Json)> {
+    let ms = if let Json::Number(number) = value { number.as_f64() } else { None };
+    let text = ms.and_then(|ms| formatted(ms.floor() as i64, format, None).ok());
+    Ok((format!("{name}_as_string"), text.map_or(Json::Null, Json::String)))
+}
+
+fn percentiles(
+    of: &OfField,
+    at: &[f64],
+    keyed: bool,
+    aggregate: Option<&Aggregate>,
+) -> Shaped<Members> {
+    let found = match aggregate {
+        Some(Aggregate::Percentiles(found)) => &found[..],
+        Some(_) => return Err(mismatch()),
+        None => &[],
+    };
+    let is_time = matches!(of.kind, Some(FieldKind::Time(_)));
+    let mut keys = Members::new();
+    let mut list = Vec::new();
+    for (place, percent) in at.iter().enumerate() {
+        let value = found.get(place).map_or(Json::Null, |(_, value)| number(*value));
+        let mut entry = vec![("key".to_owned(), number(*percent)), ("value".into(), value.clone())];
+        let part = (format!("{percent:?}"), value);
+        let text = if is_time { as_string(&part, None)? } else { (String::new(), Json::Null) };
+        keys.push(part);
+        if text.1 != Json::Null {
+            entry.push(("value_as_string".into(), text.1.clone()));
+            keys.push(text);
+        }
+        list.push(Json::Object(entry));
+    }
+    Ok(vec![("values".into(), if keyed { Json::Object(keys) } else { Json::Array(list) })])
+}

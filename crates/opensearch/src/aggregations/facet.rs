@@ -1,0 +1,63 @@
+//! Facets of the engine for aggregations.
+
+use spirit::FieldKind;
+use spirit::facets::Facet;
+
+use super::{Asked, BUCKETS_MAX, Metric, Named, OrderBy};
+
+/// Returns the facet of an aggregation; none if the index does not have its field.
+pub(super) fn of(named: &Named) -> Option<Facet> {
+    let field = |of: &super::OfField| of.kind.map(|_| of.field.clone());
+    let facet = match &named.asked {
+        Asked::Terms { of, size, order, missing, .. } => {
+            // The engine has the most frequent ones. Another order needs all of them.
+            let is_usual = matches!(order[..], [] | [(OrderBy::Count, true)]);
+            let top = if is_usual { *size } else { BUCKETS_MAX };
+            let facet = Facet::Terms { field: field(of)?, top };
+            if missing.is_some() { facet.with_missing() } else { facet }
+        }
+        Asked::Dates { of, interval, zone, offset, look } => {
+            let mut facet = Facet::Dates { field: field(of)?, interval: interval.engine };
+            if let Some(zone) = zone {
+                facet = facet.in_zone(zone);
+            }
+            if *offset != 0 {
+                facet = facet.offset(*offset as f64);
+            }
+            if look.least == 0 { facet.with_empty() } else { facet }
+        }
+        Asked::Histogram { of, interval, offset, look } => {
+            let facet = Facet::Histogram { field: field(of)?, interval: *interval };
+            let facet = if *offset == 0.0 { facet } else { facet.offset(*offset) };
+            if look.least == 0 { facet.with_empty() } else { facet }
+        }
+        Asked::Ranges { of, ranges, .. } => {
+            let ranges = ranges.iter().map(|range| (range.from, range.to)).collect();
+            Facet::Ranges { field: field(of)?, ranges }
+        }
+        Asked::Filters { queries, others, .. } => {
+            let facet = Facet::Filters { queries: queries.clone() };
+            if others.is_some() { facet.with_missing() } else { facet }
+        }
+        Asked::Filter { query, .. } => Facet::Filters { queries: vec![query.clone()] },
+        Asked::Metric { of, metric, .. } => metric_of(field(of)?, of.kind?, *metric),
+        Asked::Percentiles { of, at, .. } => {
+            Facet::Percentiles { field: field(of)?, at: at.clone() }
+        }
+    };
+    let within = named.within.0.iter().filter_map(self::of);
+    Some(within.fold(facet, Facet::then))
+}
+
+fn metric_of(field: String, kind: FieldKind, metric: Metric) -> Facet {
+    match metric {
+        Metric::Cardinality => Facet::Cardinality { field },
+        Metric::ValueCount if !has_stats(kind) => Facet::Terms { field, top: 1 },
+        _ => Facet::Stats { field },
+    }
+}
+
+/// True if the engine has stats of such a field.
+pub(super) fn has_stats(kind: FieldKind) -> bool {
+    matches!(kind, FieldKind::Integer | FieldKind::Float | FieldKind::Time(_))
+}

@@ -1,0 +1,459 @@
+//! Reading of aggregations.
+
+use spirit::FieldKind;
+use spirit::facets::DateInterval;
+
+use super::facet::has_stats;
+use super::interval::{self, Interval};
+use super::{Aggregations, Asked, BUCKETS_MAX, Look, Metric, Named, OfField, OrderBy, Range};
+use crate::date::Dates;
+use crate::error::Refusal;
+use crate::json::Json;
+use crate::query::{self, Context};
+use crate::read::{self, shown};
+
+type Members = [(String, Json)];
+type Read<T> = Result<T, Refusal>;
+
+/// Aggregations that OpenSearch has and this server does not.
+const UNSUPPORTED: [&str; 32] = [
+    "adjacency_matrix",
+    "auto_date_histogram",
+    "avg_bucket",
+    "bucket_script",
+    "bucket_selector",
+    "bucket_sort",
+    "composite",
+    "cumulative_sum",
+    "derivative",
+    "diversified_sampler",
+    "extended_stats",
+    "geo_bounds",
+    "geohash_grid",
+    "global",
+    "max_bucket",
+    "median_absolute_deviation",
+    "min_bucket",
+    "moving_avg",
+    "moving_fn",
+    "multi_terms",
+    "nested",
+    "percentile_ranks",
+    "rare_terms",
+    "reverse_nested",
+    "sampler",
+    "scripted_metric",
+    "serial_diff",
+    "significant_terms",
+    "significant_text",
+    "sum_bucket",
+    "top_hits",
+    "weighted_avg",
+];
+
+/// Reads the aggregations of a search, or those within another one.
+pub(super) fn all(aggregations: &Json, context: &Context<'_>) -> Read<Aggregations> {
+    let Json::Object(members) = aggregations else {
+        let token = aggregations.token();
+        return Err(Refusal::parsing(format!("Unknown key for a {token} in [aggs].")));
+    };
+    let one = |(name, body): &(String, Json)| named(name, body, context);
+    members.iter().map(one).collect::<Read<_>>().map(Aggregations)
+}
+
+fn named(name: &str, body: &Json, context: &Context<'_>) -> Read<Named> {
+    let missing = || Refusal::parsing(format!("Missing definition for aggregation [{name}]"));
+    let Json::Object(members) = body else { return Err(missing()) };
+    let (mut found, mut within, mut meta) = (None, Aggregations(Vec::new()), None);
+    for (member, value) in members {
+        match member.as_str() {
+            "aggs" | "aggregations" => within = all(value, context)?,
+            "meta" => meta = Some(value.clone()),
+            kind => {
+                if let Some((first, _)) = found {
+                    let what = format!("Found two aggregation type definitions in [{name}]:");
+                    return Err(Refusal::parsing(format!("{what} [{first}] and [{kind}]")));
+                }
+                found = Some((kind, asked(kind, value, context)?));
+            }
+        }
+    }
+    let (kind, asked) = found.ok_or_else(missing)?;
+    if matches!(asked, Asked::Metric { .. } | Asked::Percentiles { .. }) && !within.0.is_empty() {
+        let what = format!("Aggregator [{name}] of type [{kind}] cannot accept sub-aggregations");
+        return Err(Refusal::new("aggregation_initialization_exception", 500, what));
+    }
+    Ok(Named { name: name.to_owned(), asked, within, meta })
+}
+
+fn asked(kind: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
+    if UNSUPPORTED.contains(&kind) {
+        return Err(Refusal::unsupported(format_args!("the aggregation [{kind}]")));
+    }
+    let metric = |metric| self::metric(metric, body, context);
+    match kind {
+        "terms" => terms(body, context),
+        "date_histogram" => dates(body, context),
+        "histogram" => histogram(body, context),
+        "range" | "date_range" => ranges(kind, body, context),
+        "filters" => filters(body, context),
+        "filter" => Ok(Asked::Filter { query: query_text(body, context)?, kind: "filter" }),
+        "missing" => {
+            let of = Options::read("missing", body)?.only(&[])?.field(context, "missing")?;
+            let exists = format!(r#"{{"exists":{{"field":{}}}}}"#, Json::String(of.field));
+            let query = format!(r#"{{"bool":{{"must_not":{exists}}}}}"#);
+            let query = query_text(&Json::parse(query.as_bytes())?, context)?;
+            Ok(Asked::Filter { query, kind: "missing" })
+        }
+        "avg" => metric(Metric::Avg),
+        "min" => metric(Metric::Min),
+        "max" => metric(Metric::Max),
+        "sum" => metric(Metric::Sum),
+        "value_count" => metric(Metric::ValueCount),
+        "stats" => metric(Metric::Stats),
+        "cardinality" => metric(Metric::Cardinality),
+        "percentiles" => percentiles(body, context),
+        kind => Err(Refusal::parsing(format!("Unknown aggregation type [{kind}]"))),
+    }
+}
+
+/// The options of an aggregation.
+struct Options<'j> {
+    kind: &'static str,
+    members: &'j Members,
+}
+
+impl<'j> Options<'j> {
+    fn read(kind: &'static str, body: &'j Json) -> Read<Options<'j>> {
+        match body {
+            Json::Object(members) => Ok(Options { kind, members }),
+            _ => {
+                let what = format!("Expected [START_OBJECT] under [{kind}], but got a");
+                Err(Refusal::parsing(format!("{what} [{}]", body.token())))
+            }
+        }
+    }
+
+    /// Refuses options but `field` and these.
+    fn only(self, names: &[&str]) -> Read<Options<'j>> {
+        let known = |name: &str| name == "field" || names.contains(&name);
+        match self.members.iter().find(|(name, _)| !known(name)) {
+            None => Ok(self),
+            Some((name, _)) if matches!(&**name, "script" | "missing" | "include" | "exclude") => {
+                Err(Refusal::unsupported(format_args!("[{}] with [{name}]", self.kind)))
+            }
+            Some((name, _)) => {
+                Err(Refusal::content(format!("[{}] unknown field [{name}]", self.kind)))
+            }
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&'j Json> {
+        self.members.iter().find(|(own, _)| own == name).map(|(_, value)| value)
+    }
+
+    fn text(&self, name: &str) -> Option<String> {
+        self.get(name).filter(|value| **value != Json::Null).map(shown)
+    }
+
+    fn flag(&self, name: &str, usual: bool) -> Read<bool> {
+        self.get(name).map_or(Ok(usual), read::boolean)
+    }
+
+    fn wrong(&self, name: &str) -> Refusal {
+        Refusal::content(format!("[{}] failed to parse field [{name}]", self.kind))
+    }
+
+    /// Returns a whole number from `least` on.
+    fn count(&self, name: &str, usual: u64, least: u64) -> Read<u64> {
+        let Some(value) = self.get(name) else { return Ok(usual) };
+        let number = u64::try_from(read::integer(value)?).ok();
+        number.filter(|number| *number >= least).ok_or_else(|| self.wrong(name))
+    }
+
+    fn number(&self, name: &str) -> Read<Option<f64>> {
+        let read = |value: &Json| {
+            let number = shown(value).parse().ok().filter(|number: &f64| number.is_finite());
+            number.ok_or_else(|| self.wrong(name))
+        };
+        self.get(name).map(read).transpose()
+    }
+
+    /// Returns the field, whose whole values are asked for. `kind` names the aggregation.
+    fn field(&self, context: &Context<'_>, kind: &str) -> Read<OfField> {
+        let missing = || {
+            let what = "Required one of fields [field, script], but none were specified. ";
+            Refusal::illegal_argument(what)
+        };
+        let field = self.text("field").ok_or_else(missing)?;
+        let known = context.schema.asked_whole(&field).map(|(_, kind)| kind);
+        if matches!(known, Some(FieldKind::Text(_))) && kind != "missing" {
+            return Err(query::without_values(&field));
+        }
+        Ok(OfField { field, kind: known })
+    }
+
+    /// Like [`field`](Self::field), for numbers and moments.
+    fn numeric(&self, context: &Context<'_>) -> Read<OfField> {
+        let of = self.field(context, self.kind)?;
+        match of.kind {
+            Some(kind) if !has_stats(kind) => Err(unsuitable(&of.field, kind, self.kind)),
+            _ => Ok(of),
+        }
+    }
+}
+
+fn unsuitable(field: &str, kind: FieldKind, aggregation: &str) -> Refusal {
+    let kind = query::mapped(kind);
+    let what = format!("Field [{field}] of type [{kind}] is not supported for aggregation");
+    Refusal::illegal_argument(format!("{what} [{aggregation}]"))
+}
+
+/// Returns the text of a query in the engine's language.
+fn query_text(query: &Json, context: &Context<'_>) -> Read<String> {
+    Ok(format!("{:#}", query::clause(query, context)?))
+}
+
+fn terms(body: &Json, context: &Context<'_>) -> Read<Asked> {
+    let options = Options::read("terms", body)?.only(&[
+        "size",
+        "shard_size",
+        "order",
+        "min_doc_count",
+        "shard_min_doc_count",
+        "missing",
+        "show_term_doc_count_error",
+        "execution_hint",
+        "collect_mode",
+    ])?;
+    let of = options.field(context, "terms")?;
+    if let Some(FieldKind::Time(_)) = of.kind {
+        return Err(Refusal::unsupported("[terms] of moments"));
+    }
+    let size = options.count("size", 10, 1)?.min(BUCKETS_MAX as u64) as usize;
+    let least = options.count("min_doc_count", 1, 0)?;
+    if least == 0 {
+        return Err(Refusal::unsupported("[terms] with a [min_doc_count] of 0"));
+    }
+    let order = options.get("order").map_or(Ok(Vec::new()), order)?;
+    Ok(Asked::Terms { of, size, order, least, missing: options.text("missing") })
+}
+
+fn order(value: &Json) -> Read<Vec<(OrderBy, bool)>> {
+    let one = |(name, value): &(String, Json)| {
+        let descending = match shown(value).to_ascii_lowercase().as_str() {
+            "asc" => false,
+            "desc" => true,
+            other => {
+                let what = format!("Unknown order direction [{other}]");
+                return Err(Refusal::parsing(what));
+            }
+        };
+        let by = match name.as_str() {
+            "_count" => OrderBy::Count,
+            "_key" | "_term" => OrderBy::Key,
+            name => {
+                let (name, member) = name.split_once('.').unwrap_or((name, "value"));
+                OrderBy::Metric(name.to_owned(), member.to_owned())
+            }
+        };
+        Ok((by, descending))
+    };
+    match value {
+        Json::Object(members) => members.iter().map(one).collect(),
+        Json::Array(values) => {
+            let lists = values.iter().map(order_of_array).collect::<Read<Vec<_>>>()?;
+            Ok(lists.concat())
+        }
+        other => Err(Refusal::parsing(format!("Unexpected token [{}] in [order]", other.token()))),
+    }
+}
+
+fn order_of_array(value: &Json) -> Read<Vec<(OrderBy, bool)>> {
+    if let Json::Object(_) = value {
+        return order(value);
+    }
+    Err(Refusal::parsing(format!("Unexpected token [{}] in [order]", value.token())))
+}
+
+fn dates(body: &Json, context: &Context<'_>) -> Read<Asked> {
+    let options = Options::read("date_histogram", body)?.only(&[
+        "interval",
+        "fixed_interval",
+        "calendar_interval",
+        "time_zone",
+        "offset",
+        "format",
+        "min_doc_count",
+        "keyed",
+        "extended_bounds",
+        "order",
+    ])?;
+    let of = options.field(context, "date_histogram")?;
+    if let Some(kind) = of.kind.filter(|kind| !matches!(kind, FieldKind::Time(_))) {
+        return Err(unsuitable(&of.field, kind, "date_histogram"));
+    }
+    ascending(&options)?;
+    let interval = date_interval(&options)?;
+    let zone = options.text("time_zone");
+    let offset = match options.text("offset") {
+        None => 0,
+        Some(text) => interval::offset(&text).ok_or_else(|| options.wrong("offset"))?,
+    };
+    let format = options.text("format");
+    let dates = Dates::new(context.now, Default::default(), format.as_deref(), zone.as_deref())?;
+    let bound = |value: &Json| match value {
+        Json::Number(number) => number.as_f64().ok_or_else(|| options.wrong("extended_bounds")),
+        value => dates.ms(&shown(value), false).map(|ms| ms as f64),
+    };
+    let look = look(&options, format.clone(), bound)?;
+    let is_plain =
+        interval.math.is_none() || interval.engine != DateInterval::Quarter && offset == 0;
+    if look.bounds.is_some() && !is_plain {
+        let what = "[date_histogram] with [extended_bounds] of quarters, or of moved units";
+        return Err(Refusal::unsupported(what));
+    }
+    Ok(Asked::Dates { of, interval, zone, offset, look })
+}
+
+fn date_interval(options: &Options<'_>) -> Read<Interval> {
+    let text = |name| options.text(name);
+    if let Some(text) = text("calendar_interval") {
+        return interval::calendar(&text).ok_or_else(|| options.wrong("calendar_interval"));
+    }
+    if let Some(text) = text("fixed_interval") {
+        return interval::fixed(&text).ok_or_else(|| options.wrong("fixed_interval"));
+    }
+    let missing =
+        || Refusal::illegal_argument("Invalid interval specified, must be non-null and non-empty");
+    interval::either(&text("interval").ok_or_else(missing)?)
+}
+
+/// Refuses another order than that of keys.
+fn ascending(options: &Options<'_>) -> Read<()> {
+    let order = options.get("order").map_or(Ok(Vec::new()), order)?;
+    match &order[..] {
+        [] | [(OrderBy::Key, false)] => Ok(()),
+        _ => Err(Refusal::unsupported(format_args!("[{}] with another [order]", options.kind))),
+    }
+}
+
+fn look(
+    options: &Options<'_>,
+    format: Option<String>,
+    bound: impl Fn(&Json) -> Read<f64>,
+) -> Read<Look> {
+    let bounds = match options.get("extended_bounds") {
+        Some(bounds) => match (bounds.get("min"), bounds.get("max")) {
+            (Some(min), Some(max)) => Some((bound(min)?, bound(max)?)),
+            _ => return Err(options.wrong("extended_bounds")),
+        },
+        None => None,
+    };
+    let (least, keyed) = (options.count("min_doc_count", 0, 0)?, options.flag("keyed", false)?);
+    Ok(Look { least, keyed, format, bounds })
+}
+
+fn histogram(body: &Json, context: &Context<'_>) -> Read<Asked> {
+    let options = Options::read("histogram", body)?.only(&[
+        "interval",
+        "offset",
+        "min_doc_count",
+        "keyed",
+        "extended_bounds",
+        "order",
+    ])?;
+    let of = options.numeric(context)?;
+    ascending(&options)?;
+    let interval = options.number("interval")?.filter(|interval| *interval > 0.0);
+    let interval = interval.ok_or_else(|| options.wrong("interval"))?;
+    let offset = options.number("offset")?.unwrap_or(0.0);
+    let bound = |value: &Json| {
+        let number = shown(value).parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| options.wrong("extended_bounds"))
+    };
+    let look = look(&options, None, bound)?;
+    Ok(Asked::Histogram { of, interval, offset, look })
+}
+
+fn ranges(kind: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
+    let is_dates = kind == "date_range";
+    let kind = if is_dates { "date_range" } else { "range" };
+    let options = Options::read(kind, body)?.only(&["ranges", "keyed", "format", "time_zone"])?;
+    let of = options.numeric(context)?;
+    let (format, zone) = (options.text("format"), options.text("time_zone"));
+    let dates = Dates::new(context.now, Default::default(), format.as_deref(), zone.as_deref())?;
+    let Some(Json::Array(list)) = options.get("ranges") else {
+        return Err(Refusal::illegal_argument("No [ranges] specified for the aggregation"));
+    };
+    let end = |value: Option<&Json>| match value {
+        None | Some(Json::Null) => Ok(None),
+        Some(value) if is_dates => dates.ms(&shown(value), false).map(|ms| Some(ms as f64)),
+        Some(value) => {
+            let text = shown(value);
+            text.parse().map(Some).map_err(|_| Refusal::number_format(&text))
+        }
+    };
+    let range = |range: &Json| {
+        let (from, to) = (end(range.get("from"))?, end(range.get("to"))?);
+        Ok(Range { from, to, key: range.get("key").map(shown) })
+    };
+    let mut ranges: Vec<Range> = list.iter().map(range).collect::<Read<_>>()?;
+    let low = |range: &Range| range.from.unwrap_or(f64::NEG_INFINITY);
+    let high = |range: &Range| range.to.unwrap_or(f64::INFINITY);
+    ranges.sort_by(|a, b| low(a).total_cmp(&low(b)).then(high(a).total_cmp(&high(b))));
+    let format =
+        if is_dates { Some(format.unwrap_or("strict_date_optional_time".into())) } else { None };
+    Ok(Asked::Ranges { of, ranges, keyed: options.flag("keyed", false)?, format })
+}
+
+fn filters(body: &Json, context: &Context<'_>) -> Read<Asked> {
+    let options = Options::read("filters", body)?;
+    let options = options.only(&["filters", "other_bucket", "other_bucket_key"])?;
+    let text = |query: &Json| query_text(query, context);
+    let (queries, names) = match options.get("filters") {
+        Some(Json::Object(members)) => {
+            let queries = members.iter().map(|(_, query)| text(query)).collect::<Read<_>>()?;
+            (queries, Some(members.iter().map(|(name, _)| name.clone()).collect()))
+        }
+        Some(Json::Array(values)) => (values.iter().map(text).collect::<Read<_>>()?, None),
+        _ => return Err(Refusal::illegal_argument("[filters] cannot be null.")),
+    };
+    let key = options.text("other_bucket_key");
+    let has_others = options.flag("other_bucket", key.is_some())?;
+    let others = has_others.then(|| key.unwrap_or("_other_".to_owned()));
+    Ok(Asked::Filters { queries, names, others })
+}
+
+fn metric(metric: Metric, body: &Json, context: &Context<'_>) -> Read<Asked> {
+    let names: &[&str] = match metric {
+        Metric::Cardinality => &["precision_threshold"],
+        _ => &["format"],
+    };
+    let options = Options::read(metric.name(), body)?.only(names)?;
+    let of = match metric {
+        Metric::Cardinality | Metric::ValueCount => options.field(context, metric.name())?,
+        _ => options.numeric(context)?,
+    };
+    Ok(Asked::Metric { of, metric, format: options.text("format") })
+}
+
+fn percentiles(body: &Json, context: &Context<'_>) -> Read<Asked> {
+    const USUAL: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
+    let options = Options::read("percentiles", body)?;
+    let options = options.only(&["percents", "keyed", "tdigest", "compression"])?;
+    let of = options.numeric(context)?;
+    let at = match options.get("percents") {
+        None => USUAL.to_vec(),
+        Some(Json::Array(values)) => {
+            let percent = |value: &Json| {
+                let number = shown(value).parse().ok();
+                let number = number.filter(|number: &f64| (0.0..=100.0).contains(number));
+                number.ok_or_else(|| options.wrong("percents"))
+            };
+            values.iter().map(percent).collect::<Read<_>>()?
+        }
+        Some(_) => return Err(options.wrong("percents")),
+    };
+    Ok(Asked::Percentiles { of, at, keyed: options.flag("keyed", true)? })
+}
