@@ -5,6 +5,7 @@ mod buckets;
 mod facet;
 mod interval;
 mod read;
+mod written;
 
 use serde_json::Number;
 use spirit::FieldKind;

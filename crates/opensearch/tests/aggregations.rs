@@ -70,6 +70,32 @@ fn wrong_aggregations_are_refused_in_opensearchs_words() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A filter counts the documents that its query finds, or is refused.
+#[test]
+fn filters_count_what_their_queries_find() {
+    let index = index();
+    let mut refused = Vec::new();
+    for (query, keys) in shelf::answers::ANSWERS {
+        let count = keys.split_whitespace().count();
+        match answer(&index, &format!(r#"{{"filter":{query}}}"#), false) {
+            Ok(found) => {
+                assert_eq!(found, format!(r#"{{"x":{{"doc_count":{count}}}}}"#), "{query}")
+            }
+            Err(_) => refused.push(*query),
+        }
+    }
+    assert_eq!(
+        refused,
+        [
+            r#"{"match": {"title": {"query": "ehron", "fuzziness": 1, "fuzzy_transpositions": false}}}"#,
+            r#"{"match": {"title": {"query": "hereon", "fuzziness": 1, "prefix_length": 4}}}"#,
+            r#"{"term": {"title": "Heron"}}"#,
+            r#"{"fuzzy": {"title": {"value": "wlof", "fuzziness": 1, "prefix_length": 1}}}"#,
+            r#"{"fuzzy": {"title": {"value": "wlof", "fuzziness": 1, "transpositions": false}}}"#,
+        ]
+    );
+}
+
 #[test]
 fn names_may_have_their_types() {
     let index = index();

@@ -5,6 +5,7 @@ use spirit::facets::DateInterval;
 
 use super::facet::has_stats;
 use super::interval::{self, Interval};
+use super::written;
 use super::{Aggregations, Asked, BUCKETS_MAX, Look, Metric, Named, OfField, OrderBy, Range};
 use crate::date::Dates;
 use crate::error::Refusal;
@@ -211,7 +212,7 @@ fn unsuitable(field: &str, kind: FieldKind, aggregation: &str) -> Refusal {
 
 /// Returns the text of a query in the engine's language.
 fn query_text(query: &Json, context: &Context<'_>) -> Read<String> {
-    Ok(format!("{:#}", query::clause(query, context)?))
+    written::text(&query::clause(query, context)?, context.schema)
 }
 
 fn terms(body: &Json, context: &Context<'_>) -> Read<Asked> {
