@@ -33,6 +33,10 @@ use crate::json::Json;
 pub const DEPTH_MAX: usize = 32;
 /// Clauses of one query, at most. Each word counts, and each value.
 pub const CLAUSES_MAX: usize = 1024;
+/// Characters of a text in Lucene's syntax, at most, as in OpenSearch.
+pub const TEXT_LENGTH_MAX: usize = 32_000;
+/// The field of a document's id.
+const ID: &str = "_id";
 
 /// What a query is read for: the fields of an index, and the time.
 #[derive(Clone, Copy, Debug)]

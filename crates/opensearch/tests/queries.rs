@@ -49,10 +49,14 @@ fn depth_and_size_are_limited() {
     assert_eq!(kind(&nested(DEPTH_MAX)), Err("illegal_argument_exception"));
     assert_eq!(kind(&nested(40)), Err("illegal_argument_exception"));
     assert_eq!(kind(&nested(100_000)), Err("json_parse_exception"));
-    let deep = format!(r#"{{"query_string":{{"query":"{}x"}}}}"#, "(".repeat(100_000));
+    let deep = format!(r#"{{"query_string":{{"query":"{}x"}}}}"#, "(".repeat(30_000));
     assert_eq!(kind(&deep), Err("illegal_argument_exception"));
-    let deep = format!(r#"{{"simple_query_string":{{"query":"{}x"}}}}"#, "(".repeat(100_000));
+    let deep = format!(r#"{{"simple_query_string":{{"query":"{}x"}}}}"#, "(".repeat(30_000));
     assert_eq!(kind(&deep), Err("illegal_argument_exception"));
+    let blank = format!(r#"{{"query_string":{{"query":"{}"}}}}"#, ", ".repeat(2000));
+    assert_eq!(kind(&blank), Err("too_many_clauses"));
+    let long = format!(r#"{{"query_string":{{"query":"{}"}}}}"#, "a".repeat(32_001));
+    assert_eq!(kind(&long), Err("query_shard_exception"));
     let ids = |count: usize| format!(r#"{{"ids":{{"values":[{}]}}}}"#, vec!["1"; count].join(","));
     assert_eq!(kind(&ids(CLAUSES_MAX - 1)), Ok(()));
     assert_eq!(kind(&ids(CLAUSES_MAX)), Err("too_many_clauses"));

@@ -3,10 +3,10 @@
 use spirit::query::Word;
 use spirit::{Analyzer, Clause, FieldKind};
 
-use super::Asked;
 use super::members::{Form, OfField, of_field, text, unknown};
 use super::value::{exactly, mapped};
 use super::words::{How, Token, Tokens, analyzer, expansions, lenient, short, zero_terms_all};
+use super::{Asked, ID};
 use crate::error::Refusal;
 use crate::json::Json;
 use crate::read;
@@ -75,6 +75,7 @@ impl Asked<'_> {
         phrase: &Phrase,
     ) -> Result<Clause, Refusal> {
         let analyzer = match self.kind(field) {
+            _ if field == ID => return Ok(Clause::Key(text.to_owned())),
             None => return Ok(Clause::Nothing),
             Some(FieldKind::Text(analyzer)) => analyzer,
             Some(_) if phrase.is_prefix && phrase.how.lenient => return Ok(Clause::Nothing),

@@ -11,7 +11,7 @@ use super::fuzziness::{Fuzziness, prefix_length};
 use super::members::{object, text};
 use super::phrase::Phrase;
 use super::several::{Weighted, weighted};
-use super::target::Options;
+use super::target::{Options, check_length};
 use super::words::{Operator, analyzer, expansions};
 use super::{Asked, DEPTH_MAX, minimum, too_deep};
 use crate::error::Refusal;
@@ -47,6 +47,7 @@ impl Asked<'_> {
         }
         let missing = || Refusal::parsing("[simple_query_string] query text missing");
         let asked = asked.ok_or_else(missing)?;
+        check_length(&asked)?;
         let options = options.settled();
         let fields = self.expanded(options.fields.as_deref());
         let mut parser = Parser { asked: self, rest: &asked, options: &options, fields: &fields };
@@ -154,7 +155,10 @@ impl<'p> Parser<'p, '_> {
             match c {
                 ')' => {
                     self.skip(1);
-                    break;
+                    // One that closes nothing is skipped.
+                    if depth < DEPTH_MAX - 1 {
+                        break;
+                    }
                 }
                 '+' | '|' => {
                     operator = if c == '+' { Operator::All } else { Operator::Any };
@@ -218,7 +222,7 @@ impl<'p> Parser<'p, '_> {
         }
         if let Some(head) = word.strip_suffix('*').filter(|head| !head.ends_with('\\')) {
             let pattern = format!("{}*", for_wildcard(&plain(head)));
-            return self.asked.pattern_at(self.fields, &pattern, how.lenient).map(Some);
+            return self.asked.pattern_at(self.fields, &pattern, how).map(Some);
         }
         let word = plain(word);
         if word.is_empty() {

@@ -9,7 +9,7 @@ use super::fuzziness::{Fuzziness, prefix_length};
 use super::members::{object, text, unknown};
 use super::phrase::slop;
 use super::several::{tie, weighted};
-use super::target::Options;
+use super::target::{Options, check_length};
 use super::words::{Operator, analyzer, expansions};
 use crate::error::Refusal;
 use crate::json::Json;
@@ -36,6 +36,7 @@ impl Asked<'_> {
         }
         let missing = || Refusal::parsing("[query_string] must be provided with a [query]");
         let text = asking.text.ok_or_else(missing)?;
+        check_length(&text)?;
         let mut options = asking.options;
         if let Some(field) = asking.default_field {
             if options.fields.is_some() {
@@ -70,7 +71,7 @@ impl Asking {
             "fuzzy_transpositions" => options.how.fuzzy.transpositions = read::boolean(value)?,
             "fuzzy_max_expansions" => expansions(value)?,
             "phrase_slop" => options.slop = slop(value)?,
-            "tie_breaker" => options.tie = tie(value)?,
+            "tie_breaker" => options.how.tie = tie(value)?,
             "time_zone" => options.zone = Some(text(QUERY, name, value)?),
             "type" => best_fields(&text(QUERY, name, value)?)?,
             "escape" if read::boolean(value)? => {

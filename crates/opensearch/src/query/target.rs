@@ -4,12 +4,12 @@ use spirit::analysis::push_term;
 use spirit::query::Word;
 use spirit::{Analyzer, Clause, FieldKind};
 
-use super::Asked;
 use super::fuzziness::Fuzziness;
 use super::members::{Common, boosted, wrong_kind};
 use super::phrase::Phrase;
 use super::several::{Weighted, best, is_every};
 use super::words::{How, Operator};
+use super::{Asked, TEXT_LENGTH_MAX};
 use crate::error::Refusal;
 
 /// The options that both queries have.
@@ -22,7 +22,6 @@ pub(super) struct Options {
     pub(super) how: How,
     pub(super) minimum: Option<String>,
     pub(super) slop: u32,
-    pub(super) tie: f32,
     pub(super) zone: Option<String>,
     pub(super) common: Common,
 }
@@ -48,11 +47,7 @@ impl Asked<'_> {
         if self.is_blank(fields, text)? {
             return Ok(None);
         }
-        self.at_each(fields, how.lenient, |field| match field {
-            "_id" => Ok(Clause::Key(text.to_owned())),
-            field => self.words_in(field, text, how),
-        })
-        .map(Some)
+        self.at_each(fields, how, |field| self.words_in(field, text, how)).map(Some)
     }
 
     /// Returns a clause for a phrase. None if no analyzer finds a word in it.
@@ -65,11 +60,7 @@ impl Asked<'_> {
         if self.is_blank(fields, text)? {
             return Ok(None);
         }
-        self.at_each(fields, phrase.how.lenient, |field| match field {
-            "_id" => Ok(Clause::Key(text.to_owned())),
-            field => self.phrase_in(field, text, phrase),
-        })
-        .map(Some)
+        self.at_each(fields, &phrase.how, |field| self.phrase_in(field, text, phrase)).map(Some)
     }
 
     /// Returns a clause for terms that a pattern with `*` and `?` matches. `\` escapes.
@@ -77,9 +68,9 @@ impl Asked<'_> {
         &self,
         fields: &[Weighted],
         pattern: &str,
-        lenient: bool,
+        how: &How,
     ) -> Result<Clause, Refusal> {
-        self.at_each(fields, lenient, |field| {
+        self.at_each(fields, how, |field| {
             let Some(kind) = self.kind(field) else { return Ok(Clause::Nothing) };
             let text = match kind {
                 FieldKind::Text(Analyzer::Keyword) | FieldKind::Keyword => pattern.to_owned(),
@@ -104,32 +95,34 @@ impl Asked<'_> {
         how: &How,
     ) -> Result<Clause, Refusal> {
         let how = How { fuzziness: Some(fuzziness), ..how.clone() };
-        self.at_each(fields, how.lenient, |field| self.words_in(field, text, &how))
+        self.at_each(fields, &how, |field| self.words_in(field, text, &how))
     }
 
     /// Combines the clauses of several fields: the best counts.
     pub(super) fn at_each(
         &self,
         fields: &[Weighted],
-        lenient: bool,
+        how: &How,
         clause: impl Fn(&str) -> Result<Clause, Refusal>,
     ) -> Result<Clause, Refusal> {
         let mut clauses = Vec::new();
         for (field, boost) in fields {
             self.spend(1)?;
             let one = match clause(field) {
-                Err(refusal) if lenient && refusal.kind != "too_many_clauses" => continue,
+                Err(refusal) if how.lenient && refusal.kind != "too_many_clauses" => continue,
                 one => one?,
             };
             if one != Clause::Nothing {
                 clauses.push(boosted(one, *boost));
             }
         }
-        Ok(best(clauses, 0.0))
+        Ok(best(clauses, how.tie))
     }
 
-    /// True if all of these fields are texts whose analyzers find no word in a text.
+    /// True if all of these fields are texts whose analyzers find no word in a text. Such a text
+    /// counts as a clause too, so that the number of those that are looked at is limited.
     fn is_blank(&self, fields: &[Weighted], text: &str) -> Result<bool, Refusal> {
+        self.spend(1)?;
         for (field, _) in fields {
             let Some(FieldKind::Text(analyzer)) = self.kind(field) else { return Ok(false) };
             let tokens = self.tokens(analyzer, text)?;
@@ -139,6 +132,18 @@ impl Asked<'_> {
         }
         Ok(!fields.is_empty())
     }
+}
+
+/// Refuses a text in Lucene's syntax that is too long.
+pub(super) fn check_length(text: &str) -> Result<(), Refusal> {
+    let length = text.chars().count();
+    if length <= TEXT_LENGTH_MAX {
+        return Ok(());
+    }
+    Err(Refusal::query_shard(format!(
+        "failed to create query: Query string length exceeds max allowed length {TEXT_LENGTH_MAX} \
+         (search.query.max_query_string_length); actual length: {length}"
+    )))
 }
 
 /// Returns a pattern in the form of terms.

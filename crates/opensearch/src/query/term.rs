@@ -5,13 +5,10 @@ use spirit::{Clause, FieldKind};
 
 use super::members::{Common, Form, OfField, object, of_field, text, unknown};
 use super::words::at_least;
-use super::{Asked, lucene};
+use super::{Asked, ID, lucene};
 use crate::error::Refusal;
 use crate::json::Json;
 use crate::read;
-
-/// The field of a document's id.
-const ID: &str = "_id";
 
 /// A value of a field, or a pattern, with its options.
 pub(super) struct Value {

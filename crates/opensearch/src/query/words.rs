@@ -7,7 +7,7 @@ use spirit::{Analyzer, Clause, FieldKind};
 use super::fuzziness::{Fuzziness, Fuzzy, prefix_length};
 use super::members::{Common, Form, Members, OfField, of_field, text, unknown, wrong_kind};
 use super::value::exactly;
-use super::{Asked, minimum};
+use super::{Asked, ID, minimum};
 use crate::error::Refusal;
 use crate::json::Json;
 use crate::read;
@@ -47,6 +47,8 @@ pub(super) struct How {
     pub(super) lenient: bool,
     /// True if the last word is a prefix.
     pub(super) last_is_prefix: bool,
+    /// The factor of the scores of other fields than the best.
+    pub(super) tie: f32,
 }
 
 impl Operator {
@@ -199,6 +201,9 @@ impl Asked<'_> {
 
     /// Returns the clause of a text's words in a field.
     pub(super) fn words_in(&self, field: &str, text: &str, how: &How) -> Result<Clause, Refusal> {
+        if field == ID {
+            return Ok(Clause::Key(text.to_owned()));
+        }
         let Some(kind) = self.kind(field) else { return Ok(Clause::Nothing) };
         let analyzer = match kind {
             FieldKind::Text(analyzer) => analyzer,

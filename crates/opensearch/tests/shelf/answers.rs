@@ -260,4 +260,32 @@ pub(crate) const ANSWERS: &[(&str, &str)] = &[
     (r#"{"simple_query_string": {"query": "bird | net"}}"#, "1 3 5"),
     (r#"{"simple_query_string": {"query": "((\"grey", "fields": ["title"]}}"#, "1 2 3"),
     (r#"{"simple_query_string": {"query": "", "fields": ["title"]}}"#, ""),
+    // More of them.
+    (r#"{"match": {"_id": "3"}}"#, "3"),
+    (r#"{"query_string": {"query": "_id:3 OR _id:4"}}"#, "3 4"),
+    (
+        r#"{"query_string": {"query": "bird", "fields": ["tag", "title"], "tie_breaker": 0.5}}"#,
+        "1 3",
+    ),
+    (r#"{"query_string": {"query": "title:(! heron)"}}"#, "1 2"),
+    (r#"{"simple_query_string": {"query": "gull) wolf", "fields": ["title"]}}"#, "2 3 4"),
+    (r#"{"simple_query_string": {"query": "grey + (wolf | gull)", "fields": ["title"]}}"#, "2 3"),
+    (r#"{"simple_query_string": {"query": "grey -gull", "fields": ["title"]}}"#, "1 2 3 4 5"),
+    (
+        r#"{"query_string": {"query": "grey , heron", "default_field": "title", "default_operator": "and"}}"#,
+        "1 2",
+    ),
+    (r#"{"query_string": {"query": "title:wi-fi"}}"#, "5"),
+    (r#"{"query_string": {"query": "+title:grey title:wolf -tag:bird"}}"#, "2"),
+    (r#"{"query_string": {"query": "title:grey OR title:wolf AND tag:beast"}}"#, "4"),
+    (r#"{"query_string": {"query": "views:(3 OR 40)"}}"#, "1 2"),
+    (r#"{"query_string": {"query": "title:(grey AND (wolf OR gull)) AND NOT views:<0"}}"#, "2"),
+    (r#"{"query_string": {"query": "user\\.name:x OR title:sea"}}"#, "5"),
+    (r#"{"query_string": {"query": "level.keyword:War*"}}"#, "1"),
+    (r#"{"query_string": {"query": "at:>2026-11-22 AND at:<=2026-12-01"}}"#, "3 4"),
+    (r#"{"query_string": {"query": "\"grey heron\" OR beast"}}"#, "1 4"),
+    (
+        r#"{"bool": {"must": [{"query_string": {"query": "ok:true"}}], "filter": [{"match_phrase": {"level": {"query": "warn"}}}]}}"#,
+        "1",
+    ),
 ];

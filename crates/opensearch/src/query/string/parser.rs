@@ -14,7 +14,7 @@ use super::super::phrase::Phrase;
 use super::super::several::Weighted;
 use super::super::target::Options;
 use super::super::words::{How, Operator};
-use super::super::{Asked, DEPTH_MAX, lucene, minimum, too_deep};
+use super::super::{Asked, DEPTH_MAX, ID, lucene, minimum, too_deep};
 use crate::error::Refusal;
 use crate::json::Json;
 
@@ -100,9 +100,14 @@ impl<'p, 's> Parser<'p, 's> {
         }
     }
 
-    /// Reads a sign before a clause.
+    /// Reads a sign before a clause. One with a blank behind it means nothing.
     fn modifier(&mut self) -> Option<Occur> {
         self.rest = self.rest.trim_start();
+        while let Some(behind) = self.rest.strip_prefix(['+', '-', '!'])
+            && behind.starts_with(char::is_whitespace)
+        {
+            self.rest = behind.trim_start();
+        }
         let occur = if self.takes("+") {
             Occur::Must
         } else if self.takes("-") || self.takes("!") || self.takes_word("NOT") {
@@ -154,7 +159,7 @@ impl<'p, 's> Parser<'p, 's> {
                 let field = unescaped(self.word()?).into_owned();
                 return self.asked.existing(&field).map(Some);
             }
-            "_id" => return self.value(&[(name.to_owned(), 1.0)], depth, true),
+            ID => return self.value(&[(name.to_owned(), 1.0)], depth, true),
             _ => {}
         }
         let named: Vec<Weighted> =
@@ -210,7 +215,7 @@ impl<'p, 's> Parser<'p, 's> {
             if self.no_leading_wildcard && word.starts_with(['*', '?']) {
                 return Err(self.wrong());
             }
-            return self.asked.pattern_at(fields, word, how.lenient).map(Some);
+            return self.asked.pattern_at(fields, word, how).map(Some);
         }
         self.asked.word_at(fields, &unescaped(word), how)
     }
@@ -228,7 +233,7 @@ impl<'p, 's> Parser<'p, 's> {
     fn expression(&mut self, fields: &[Weighted]) -> Result<Clause, Refusal> {
         let text = self.enclosed('/')?.replace("\\/", "/");
         let text = lucene::translated(&text, lucene::ALL_OPERATORS)?;
-        self.asked.at_each(fields, true, |field| {
+        self.asked.at_each(fields, &self.options.how, |field| {
             Ok(match self.asked.kind(field) {
                 Some(FieldKind::Text(_) | FieldKind::Keyword) => {
                     Clause::Regex(Word { field: field.to_owned(), text: text.clone() })
@@ -295,7 +300,7 @@ impl<'p, 's> Parser<'p, 's> {
         let members = given.chain(zone);
         let members = members.map(|(name, value)| (name.to_owned(), Json::String(value))).collect();
         let members = Json::Object(members);
-        self.asked.at_each(fields, self.options.how.lenient, |field| {
+        self.asked.at_each(fields, &self.options.how, |field| {
             self.asked.range(&Json::Object(vec![(field.to_owned(), members.clone())]))
         })
     }
