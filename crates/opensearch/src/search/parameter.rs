@@ -25,7 +25,7 @@ pub(super) fn read(body: &mut SearchBody, name: &str, value: &str) -> Result<boo
         "_source" => body.source.read_parameter(value),
         "_source_includes" => body.source.includes = list(value),
         "_source_excludes" => body.source.excludes = list(value),
-        "stored_fields" => body.is_bare = value == "_none_",
+        "stored_fields" => body.stored_fields(&list(value)),
         "docvalue_fields" => {
             let part = |field| Part { field, format: None };
             body.docvalue_fields = list(value).into_iter().map(part).collect();

@@ -43,7 +43,9 @@ impl SearchBody {
             ("_source", _) => self.source = SourceFilter::read(value)?,
             ("fields", Json::Array(fields)) => self.fields = parts(fields)?,
             ("docvalue_fields", Json::Array(fields)) => self.docvalue_fields = parts(fields)?,
-            ("stored_fields", _) => self.stored_fields(value)?,
+            ("stored_fields", Json::Array(_) | Json::String(_)) => {
+                self.stored_fields(&read::strings(value).unwrap_or_default());
+            }
             ("from" | "size", _) => {
                 let number = count(name, read::integer(value)?)?;
                 *(if name == "from" { &mut self.from } else { &mut self.size }) = number;
@@ -77,14 +79,11 @@ impl SearchBody {
         Ok(())
     }
 
-    /// Reads `stored_fields`. No field is stored on its own, so names ask for nothing.
-    fn stored_fields(&mut self, value: &Json) -> Result<(), Refusal> {
-        let wrong =
-            || Refusal::parsing("Expected [VALUE_STRING] or [START_ARRAY] in [stored_fields]");
-        let names = read::strings(value).ok_or_else(wrong)?;
+    /// Takes the names of `stored_fields`. No field is stored on its own, so names but `_source` ask
+    /// for nothing.
+    pub(super) fn stored_fields(&mut self, names: &[String]) {
         self.is_bare = names == ["_none_"];
         self.source.is_off |= !names.iter().any(|name| name == "_source");
-        Ok(())
     }
 }
 
