@@ -97,6 +97,10 @@ assert answer["hits"]["total"] == {"value": 11, "relation": "eq"}, answer
 assert answer["hits"]["hits"][0]["sort"] == [202], answer
 after = client.search(index=INDEX, body={"query": query, "sort": [{"n": "desc"}], "size": 2, "search_after": [198]})
 assert keys(after) == ["197", "196"], after
+levels = client.search(index=INDEX, body={"size": 0, "aggs": {"l": {"terms": {"field": "level.keyword"}, "aggs": {"n": {"avg": {"field": "n"}}}}}})
+buckets = levels["aggregations"]["l"]["buckets"]
+assert [(bucket["key"], bucket["doc_count"]) for bucket in buckets] == [("info", 50), ("warn", 49)], buckets
+assert buckets[0]["n"]["value"] == 149, buckets
 warn = {"query": {"term": {"level.keyword": "warn"}}}
 assert client.count(index=INDEX, body=warn)["count"] == 49
 best = client.search(index=f"{INDEX[:-2]}*", q="text:grey AND n:7", _source_includes="n")

@@ -58,11 +58,6 @@ pub mod query {
     pub use spirit_query::{Bool, ParseError, Problem, Word};
 }
 
-/// The tokens that an [`Analyzer`] makes of a text, for programs that build clauses of terms.
-pub mod analysis {
-    pub use spirit_text::{Summary, TextTooLong, Token, Tokenizer, push_term};
-}
-
 /// Facets: counts, sums and percentiles over all documents that match.
 pub mod facets {
     pub use spirit_query::{Aggregate, DateInterval, Facet, Summary, TopTerms};

@@ -4,10 +4,10 @@
 //! written, nor can a fuzzy word with all choices. Such queries are refused, so that no filter counts
 //! other documents than were asked for.
 
-use spirit::analysis::{Tokenizer, push_term};
 use spirit::query::Word;
 use spirit::schema::Schema;
 use spirit::{Analyzer, Clause, FieldKind};
+use spirit_text::{Tokenizer, push_term};
 
 use crate::error::Refusal;
 

@@ -1,8 +1,8 @@
 //! Targets: the fields in which `query_string` and `simple_query_string` look for words.
 
-use spirit::analysis::push_term;
 use spirit::query::Word;
 use spirit::{Analyzer, Clause, FieldKind};
+use spirit_text::push_term;
 
 use super::fuzziness::Fuzziness;
 use super::members::{Common, boosted, wrong_kind};

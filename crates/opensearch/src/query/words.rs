@@ -1,8 +1,8 @@
 //! `match` and `match_bool_prefix`: the words of a text, some or all of them.
 
-use spirit::analysis::Tokenizer;
 use spirit::query::{Bool, Word};
 use spirit::{Analyzer, Clause, FieldKind};
+use spirit_text::Tokenizer;
 
 use super::fuzziness::{Fuzziness, Fuzzy, prefix_length};
 use super::members::{Common, Form, Members, OfField, of_field, text, unknown, wrong_kind};

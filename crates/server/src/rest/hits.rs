@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use serde_json::Value as Shown;
 use spirit::search::Total;
 use spirit::{Reader, Value};
+use spirit_opensearch::aggregations::Aggregations;
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::query::Context;
 use spirit_opensearch::search::{Direction, SearchBody, SortBy, TrackTotalHits};
@@ -20,6 +21,8 @@ const TRIES: usize = 8;
 pub(super) struct Found {
     pub(super) total: Total,
     pub(super) hits: Vec<Hit>,
+    /// The answers of aggregations, as JSON; none if none were asked for.
+    pub(super) aggregations: Option<String>,
 }
 
 /// A hit, and what it is ordered by among hits of other indexes.
@@ -76,8 +79,10 @@ fn find_once(
     let context = Context { schema: &schema, now };
     let clause = body.page_clause(&context)?;
     let order = body.order(&schema)?;
+    let aggregations = aggregations(reader, body, &context)?;
     if body.from + body.size == 0 {
-        return Ok(Found { total: total(reader, &clause, body)?, hits: Vec::new() });
+        let (total, hits) = (total(reader, &clause, body)?, Vec::new());
+        return Ok(Found { total, hits, aggregations });
     }
     let found = reader.search(&clause, order)?;
     // Where nothing is counted, what was found is all that is known.
@@ -98,7 +103,20 @@ fn find_once(
         Some(_) => self::total(reader, &body.hits_clause(&context)?, body)?,
         None => total,
     };
-    Ok(Found { total, hits })
+    Ok(Found { total, hits, aggregations })
+}
+
+/// Answers the aggregations that are asked for.
+fn aggregations(
+    reader: &mut Reader,
+    body: &SearchBody,
+    context: &Context<'_>,
+) -> Result<Option<String>, Tried> {
+    let Some(asked) = &body.aggregations else { return Ok(None) };
+    let asked = Aggregations::read(asked, context)?;
+    let clause = body.clause(context)?;
+    let aggregates = reader.aggregate(&clause, &asked.facets())?;
+    Ok(Some(asked.answer(&aggregates, body.typed_keys)?.to_string()))
 }
 
 /// Counts matches as far as the search asks.

@@ -93,6 +93,9 @@ async fn answer(
     check(&asked)?;
     let (asked, now) = (Arc::new(asked), now_ms());
     let served = names::resolve(server, index, may_be_missing)?;
+    if asked.aggregations.is_some() && served.len() > 1 {
+        return Err(Refusal::unsupported("[aggregations] over several indexes").into());
+    }
     let mut found = Vec::new();
     for served in &served {
         found.push(find(server, served, &asked, now).await?);
@@ -104,7 +107,6 @@ async fn answer(
 fn check(asked: &SearchBody) -> Answered<()> {
     asked.check()?;
     let unsupported = [
-        ("aggregations", asked.aggregations.is_some()),
         ("highlight", asked.highlight.is_some()),
         ("fields", !asked.fields.is_empty()),
         ("docvalue_fields", !asked.docvalue_fields.is_empty()),
@@ -129,6 +131,8 @@ async fn find(
 
 fn answer_json(asked: &SearchBody, shards: usize, found: Vec<Found>, took: u128) -> String {
     let totals: Vec<Total> = found.iter().map(|found| found.total).collect();
+    let aggregations = found.first().and_then(|found| found.aggregations.clone());
+    let aggregations = aggregations.map(|answers| format!(r#","aggregations":{answers}"#));
     let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
     let max_score = hits.iter().filter_map(|hit| hit.score).max_by(f32::total_cmp);
     if shards > 1 {
@@ -138,9 +142,10 @@ fn answer_json(asked: &SearchBody, shards: usize, found: Vec<Found>, took: u128)
     let page: Vec<String> = page.map(|hit| hit.json).collect();
     let max_score = hits::score_json(max_score);
     format!(
-        r#"{{"took":{took},"timed_out":false,"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}},"hits":{{{}"max_score":{max_score},"hits":[{}]}}"#,
+        r#"{{"took":{took},"timed_out":false,"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}},"hits":{{{}"max_score":{max_score},"hits":[{}]}}{}"#,
         total_json(asked, &totals),
-        page.join(",")
+        page.join(","),
+        aggregations.unwrap_or_default()
     )
 }
 

@@ -43,7 +43,7 @@ const LAYERS: [(&str, May); 16] = [
         ]),
     ),
     ("spirit-forms", May::Use(&["spirit"])),
-    ("spirit-opensearch", May::Use(&["spirit"])),
+    ("spirit-opensearch", May::Use(&["spirit", "spirit-text"])),
     ("spirit-server", May::Use(&["spirit", "spirit-forms", "spirit-opensearch"])),
     ("spirit-cli", May::Use(&["spirit", "spirit-forms", "spirit-server"])),
     // Measures each layer alone too.
