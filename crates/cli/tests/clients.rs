@@ -96,6 +96,12 @@ fn shippers_find_the_bytes_that_they_look_for() {
     refused(server.get("/none/_search"), 404, "no such index [none]");
     refused(server.put("/UPPER", ""), 400, "Invalid index name [UPPER]");
     refused(server.put("/l/_doc/4", "{\"_id\":\"4\"}"), 400, "metadata field");
+    assert_eq!(server.get("/_ilm/policy/logstash-policy").status, 404);
+    assert_eq!(server.get("/_index_template/logs").status, 404);
+    let unknown = server.get("/_nothing/of/this");
+    assert_eq!((unknown.status, unknown.header("x-elastic-product")), (400, "Elasticsearch"));
+    assert!(unknown.text.contains("no handler found for uri"), "{}", unknown.text);
+    assert_eq!(server.put("/_search", "{}").is(405)["status"], 405);
     assert_eq!(server.get("/_license").is(200)["license"]["status"], "active");
     assert_eq!(server.end(), 0);
 }

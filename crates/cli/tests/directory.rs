@@ -307,13 +307,12 @@ fn a_graceful_index_is_there_again_after_an_orderly_end_and_not_after_another() 
 fn a_directory_without_an_index_is_named_and_left_alone() {
     let folder = Folder::new();
     let directory = directory(&folder);
-    let commands: [&[&str]; 6] = [
+    let commands: [&[&str]; 5] = [
         &["search", "-d", &directory, "red"],
         &["count", "-d", &directory, "red"],
         &["stats", "-d", &directory],
         &["delete", "-d", &directory, "key"],
         &["check", "-d", &directory],
-        &["serve", "-d", &directory, "--listen", "127.0.0.1:0"],
     ];
     for there in [false, true] {
         for args in commands {

@@ -140,7 +140,7 @@ fn what_cannot_be_is_refused_by_its_name() {
         (&json!("bad-query"), true),
         "{parsed}"
     );
-    problem(server.get("/no/where/at/all"), 404, "no path of this server");
+    problem(server.get("/api/v1/a/b/c"), 404, "no path of this server");
     problem(server.delete("/api/v1/a/search"), 405, "does not take DELETE");
     problem(server.put("/api/v1/a/documents/7", "[1]"), 400, "expected an object");
     problem(server.put("/api/v1/a/documents/7", r#"{"key": "8"}"#), 400, "the path \"7\"");

@@ -12,6 +12,8 @@ mod write;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
+use axum::middleware::from_fn;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::problem::Problem;
@@ -37,18 +39,30 @@ pub(crate) fn router(server: Server) -> Router {
         .merge(rest::router())
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
+        .layer(from_fn(rest::named))
         // Bodies are limited where they are read, with a message of our own.
         .layer(DefaultBodyLimit::disable())
         .with_state(server)
 }
 
-async fn unknown(uri: Uri) -> Problem {
-    let detail = format!("{} is no path of this server; /api/v1 lists the indexes", uri.path());
-    Problem::not_found("unknown-path", detail)
+/// True if a path is below those of our own.
+fn is_own(uri: &Uri) -> bool {
+    uri.path().starts_with("/api/") || uri.path().starts_with("/health/")
 }
 
-async fn not_allowed(method: Method, uri: Uri) -> Problem {
+async fn unknown(method: Method, uri: Uri) -> Response {
+    if !is_own(&uri) {
+        return rest::unknown(&method, uri.path());
+    }
+    let detail = format!("{} is no path of this server; /api/v1 lists the indexes", uri.path());
+    Problem::not_found("unknown-path", detail).into_response()
+}
+
+async fn not_allowed(method: Method, uri: Uri) -> Response {
+    if !is_own(&uri) {
+        return rest::not_allowed(&method, uri.path());
+    }
     let (status, title) = (StatusCode::METHOD_NOT_ALLOWED, "The method is not allowed here");
     let detail = format!("{} does not take {method}", uri.path());
-    Problem::new(status, "method-not-allowed", title, detail)
+    Problem::new(status, "method-not-allowed", title, detail).into_response()
 }

@@ -18,8 +18,8 @@ mod state;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::HeaderValue;
-use axum::middleware::{Next, from_fn};
+use axum::http::{HeaderValue, Method};
+use axum::middleware::Next;
 use axum::response::Response;
 use axum::routing::{get, post, put};
 
@@ -27,6 +27,9 @@ use crate::api::server::Server;
 
 /// Clients of Elasticsearch since version 7.14 refuse a server without it.
 const PRODUCT: (&str, &str) = ("x-elastic-product", "Elasticsearch");
+
+/// What shippers look for, and make if it is not there: templates and policies.
+const SETUP: [&str; 4] = ["/_ilm/", "/_index_template/", "/_template/", "/_component_template/"];
 
 /// Returns all routes.
 pub(crate) fn router() -> Router<Server> {
@@ -61,11 +64,24 @@ pub(crate) fn router() -> Router<Server> {
         .route("/{index}/_mapping", get(indices::mapping))
         .route("/_cat/indices", get(indices::cat_all))
         .route("/_cat/indices/{index}", get(indices::cat))
-        .layer(from_fn(named))
 }
 
-/// Adds the header that clients look for.
-async fn named(request: Request, next: Next) -> Response {
+/// The answer to a path that is not here.
+pub(crate) fn unknown(method: &Method, path: &str) -> Response {
+    let error = format!("no handler found for uri [{path}] and method [{method}]");
+    // Shippers take 404 for "there is none", and anything else for a server that is broken.
+    let status = if SETUP.iter().any(|setup| path.starts_with(setup)) { 404 } else { 400 };
+    refused::json(status, serde_json::json!({ "error": error, "status": status }).to_string())
+}
+
+/// The answer to a method that a path does not take.
+pub(crate) fn not_allowed(method: &Method, path: &str) -> Response {
+    let error = format!("Incorrect HTTP method for uri [{path}] and method [{method}]");
+    refused::json(405, serde_json::json!({ "error": error, "status": 405 }).to_string())
+}
+
+/// Adds the header that clients look for, to problems too.
+pub(crate) async fn named(request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
     let (name, value) = PRODUCT;
     response.headers_mut().insert(name, HeaderValue::from_static(value));
