@@ -69,7 +69,7 @@ pub(crate) fn router() -> Router<Server> {
 /// The answer to a path that is not here.
 pub(crate) fn unknown(method: &Method, path: &str) -> Response {
     let error = format!("no handler found for uri [{path}] and method [{method}]");
-    // Shippers take 404 for "there is none", and anything else for a server that is broken.
+    // Shippers take 404 for a template that does not exist, and anything else for a broken server.
     let status = if SETUP.iter().any(|setup| path.starts_with(setup)) { 404 } else { 400 };
     refused::json(status, serde_json::json!({ "error": error, "status": status }).to_string())
 }
