@@ -101,8 +101,10 @@ pub fn formatted(ms: i64, formats: Option<&str>, zone: Option<&str>) -> Result<S
     let zone = zone.map_or(Ok(TimeZone::UTC), zone_named)?;
     let out = || Refusal::illegal_argument(format!("[{ms}] is beyond the calendar"));
     let moment = Timestamp::from_millisecond(ms).map_err(|_| out())?.to_zoned_datetime(zone);
-    let pattern = if let Format::Pattern(pattern) = &format { pattern } else { writing::USUAL };
-    Ok(writing::by_pattern(&moment, pattern))
+    Ok(match &format {
+        Format::Pattern(pattern) => writing::by_pattern(&moment, pattern),
+        _ => writing::usual(&moment),
+    })
 }
 
 /// Returns a zone by its name, such as `Europe/Berlin`, or by its offset, such as `+01:00`.

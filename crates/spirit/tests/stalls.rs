@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use spirit::lab::EngravePolicy;
 use spirit::{Analyzer, Builder, Index, Mode, OnFull, WriteError};
 use support::directory::Directory;
 use support::{Chance, comes_back};
@@ -111,11 +112,19 @@ fn streams_of_updates_in_memory_end() {
 
 #[test]
 fn streams_of_updates_in_a_directory_end() {
-    streams_end(&IN_A_DIRECTORY, |options| {
-        let directory = Directory::new();
-        let options = options.directory(directory.path()).mode(Mode::Graceful);
-        (options.nvm_bytes(64 << 20), Some(directory))
-    });
+    streams_end(&IN_A_DIRECTORY, in_a_directory);
+}
+
+/// Segments stay in DRAM until an operation needs room, so each one asks for it.
+#[test]
+fn streams_of_updates_end_where_segments_are_engraved_late() {
+    streams_end(&IN_A_DIRECTORY, |options| in_a_directory(options.engrave(EngravePolicy::Lazy)));
+}
+
+fn in_a_directory(options: Builder) -> (Builder, Option<Directory>) {
+    let directory = Directory::new();
+    let options = options.directory(directory.path()).mode(Mode::Graceful);
+    (options.nvm_bytes(64 << 20), Some(directory))
 }
 
 /// Adds until there is no room; another thread then calls `stop_waiting`.

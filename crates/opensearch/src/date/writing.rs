@@ -4,11 +4,14 @@ use std::fmt::Write;
 
 use jiff::ZonedDateTime;
 
-/// The usual format: ISO 8601 with milliseconds and an offset.
-pub(super) const USUAL: &str = "yyyy-MM-dd'T'HH:mm:ss.SSSXXX";
-
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+
+/// Returns a moment in the usual format: ISO 8601 with milliseconds and an offset.
+pub(super) fn usual(moment: &ZonedDateTime) -> String {
+    let local = by_pattern(moment, "yyyy-MM-dd'T'HH:mm:ss.SSS");
+    local + &offset(moment.offset().seconds(), 'X', 3)
+}
 
 /// Returns a moment by a pattern.
 pub(super) fn by_pattern(moment: &ZonedDateTime, pattern: &str) -> String {

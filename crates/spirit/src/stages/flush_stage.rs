@@ -143,7 +143,7 @@ impl FlushStage {
                 Ok(Task::Flush(flush, end)) => self.flush(flush, end),
                 Ok(Task::EngraveAll) => self.engrave_all(),
                 Ok(Task::MergeAll) => self.merge_all(),
-                Ok(Task::MakeRoom) => self.make_room_or_say_so(),
+                Ok(Task::MakeRoom) => self.make_room_if_waited_for(),
                 Ok(Task::Report(done)) => self.waiting.push(done),
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => is_idle = !self.idle(),
@@ -265,6 +265,14 @@ impl FlushStage {
             placement.import_keys(&self.shared.memory);
         }
         replayed
+    }
+
+    /// Makes room for an operation that asked. If there was progress since it looked, it looks again,
+    /// and asks again if it has to: under [`OnFull::DropOldest`] room costs documents.
+    fn make_room_if_waited_for(&mut self) {
+        if self.shared.is_waited_for() {
+            self.make_room_or_say_so();
+        }
     }
 
     fn make_room_or_say_so(&mut self) {

@@ -296,15 +296,22 @@ impl Shared {
         self.is_stuck_since(self.progress())
     }
 
-    /// Notes that an operation waits for the flush stage to make room.
-    pub(crate) fn note_waiting(&self) {
-        self.waited.store(self.progress() + 1, Release);
+    /// Notes that an operation waits for the flush stage to make room. It read `progress` before it
+    /// looked for room.
+    pub(crate) fn note_waiting(&self, progress: u64) {
+        self.waited.store(progress + 1, Release);
+    }
+
+    /// True if an operation has waited since the last progress: what has been made since it looked
+    /// for room is not what it waits for.
+    pub(crate) fn is_waited_for(&self) -> bool {
+        self.waited.load(Acquire) == self.progress() + 1
     }
 
     /// True if an operation has waited since the last progress, and the flush stage can make no
     /// room.
     pub(crate) fn has_waited_in_vain(&self) -> bool {
-        self.is_stuck() && self.waited.load(Acquire) == self.progress() + 1
+        self.is_stuck() && self.is_waited_for()
     }
 
     /// Adds rows that had died before the start, beyond those that were counted; negative if fewer.

@@ -73,13 +73,8 @@ impl Ingester {
             if let Some(writer) = has_slot.then(opened).flatten() {
                 break writer;
             }
-            // Without slots there may be memory enough, so no other thread asks for room. Without
-            // drops, the last flush may have left no room for a new segment. Then this task finds
-            // out that there will be none.
-            if !has_slot || self.shared.on_full != OnFull::DropOldest {
-                let _ = self.tasks.try_send(Task::MakeRoom);
-            }
-            self.wait_for_stage(progress)?;
+            // The last flush may have left no room for a new segment, and then the stage rests.
+            self.wait_for_room(progress)?;
         };
         (self.is_full, self.handed_over) = (false, false);
         if let Some(arrivals) = &mut self.arrivals {
@@ -177,7 +172,7 @@ impl Ingester {
         if refuses && self.shared.is_stuck_since(progress) {
             return Err(WriteError::HeapFull);
         }
-        self.shared.note_waiting();
+        self.shared.note_waiting(progress);
         self.shared.memory.wait_for_space();
         Ok(())
     }
