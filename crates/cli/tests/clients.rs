@@ -105,3 +105,83 @@ fn shippers_find_the_bytes_that_they_look_for() {
     assert_eq!(server.get("/_license").is(200)["license"]["status"], "active");
     assert_eq!(server.end(), 0);
 }
+
+/// A mapping that would be ignored is refused; others make fields of their kinds.
+#[test]
+fn mappings_are_kept_or_refused() {
+    let folder = Folder::new();
+    let server = Server::start(&folder.path("all"), &[]);
+    let make = |name: &str, mappings: serde_json::Value| {
+        server.put(
+            &format!("/{name}"),
+            &json!({"mappings": mappings, "settings": {"number_of_shards": 1}}).to_string(),
+        )
+    };
+    let properties = json!({
+        "id": {"type": "keyword"},
+        "title": {"type": "text", "analyzer": "english"},
+        "body": {"type": "text", "fields": {"keyword": {"type": "keyword", "ignore_above": 256}}},
+        "at": {"type": "date", "format": "epoch_second"},
+        "geo": {"properties": {"city": {"type": "keyword"}}},
+    });
+    make("kept", json!({"properties": properties, "dynamic": "strict"})).is(200);
+    let document =
+        r#"{"id": "a", "title": "running herons", "at": 1764583200, "geo": {"city": "Rome"}}"#;
+    assert_eq!(server.put("/kept/_doc/1", document).status, 201);
+    let refused = server.put("/kept/_doc/2", r#"{"other": 1}"#).is(400);
+    assert_eq!(refused["error"]["type"], "mapper_parsing_exception", "{refused}");
+    let ask = |query: serde_json::Value| {
+        let body = json!({"query": query}).to_string();
+        server.post("/kept/_count", body, &[("Content-Type", "application/json")]).is(200)["count"]
+            .clone()
+    };
+    assert_eq!(ask(json!({"match": {"title": "run"}})), 1);
+    assert_eq!(ask(json!({"term": {"id": "a"}})), 1);
+    assert_eq!(ask(json!({"term": {"geo.city": "Rome"}})), 1);
+    assert_eq!(
+        ask(
+            json!({"range": {"at": {"gte": "2025-12-01T00:00:00Z", "lt": "2025-12-02T00:00:00Z"}}})
+        ),
+        1
+    );
+    let shown = server.get("/kept/_mapping").is(200);
+    assert_eq!(
+        shown["kept"]["mappings"]["properties"]["geo"]["properties"]["city"]["type"],
+        "keyword"
+    );
+    for (mappings, reason) in [
+        (json!({"properties": {"a": {"type": "geo_point"}}}), "No handler for type [geo_point]"),
+        (
+            json!({"properties": {"a": {"type": "text", "index": false}}}),
+            "[index: false] of field [a]",
+        ),
+        (
+            json!({"properties": {"a": {"type": "text", "analyzer": "klingon"}}}),
+            "analyzer [klingon]",
+        ),
+        (
+            json!({"properties": {"a": {"type": "text", "fields": {"raw": {"type": "keyword"}}}}}),
+            "field [raw] within [a]",
+        ),
+        (
+            json!({"properties": {"a": {"type": "date", "format": "dd.MM.yyyy"}}}),
+            "format [dd.MM.yyyy]",
+        ),
+        (json!({"dynamic": false}), "[dynamic: false]"),
+        (json!({"bogus": 1}), "unsupported parameters:  [bogus]"),
+    ] {
+        let error = make("refused", mappings).is(400);
+        assert!(error["error"]["reason"].as_str().unwrap().contains(reason), "{error}");
+    }
+    assert_eq!(server.get("/refused").status, 404);
+    let json = [("Content-Type", "application/json")];
+    let after = json!({"sort": ["at", "_doc"], "search_after": [1, 2]}).to_string();
+    for (path, body) in [
+        ("/kept/_search", r#"{"min_score": 1}"#),
+        ("/kept/_search", &*after),
+        ("/kept/_count", r#"{"size": 1}"#),
+        ("/kept/_update/1", r#"{"doc": {}, "_source": true}"#),
+    ] {
+        assert_eq!(server.post(path, body, &json).status, 400, "{path} {body}");
+    }
+}

@@ -153,12 +153,9 @@ fn found(
     question: &Question,
     mut highlighter: Option<&mut Highlighter>,
 ) -> Result<Vec<Hit>, HitError> {
-    let wanted = Wanted {
-        document: index.settings().store,
-        source: index.settings().opaque_text,
-        sort: hits.is_sorted_by_field(),
-        fields: &question.fields,
-    };
+    let settings = index.settings();
+    let wanted =
+        Wanted { settings: &settings, sort: hits.is_sorted_by_field(), fields: &question.fields };
     let read = |hit: spirit::Hit<'_>| Hit::read(&hit, wanted, highlighter.as_deref_mut());
     hits.iter().take(shown).map(read).collect()
 }

@@ -5,7 +5,9 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use spirit::HitError;
 use spirit::search::{Highlighter, Snippet};
+use spirit::settings::Settings;
 
+use crate::contents::Contents;
 use crate::explained::Explained;
 use crate::snippets;
 use crate::values::{self, Values};
@@ -42,10 +44,8 @@ pub struct Hit {
 /// The parts of a hit that are read.
 #[derive(Clone, Copy)]
 pub(crate) struct Wanted<'a> {
-    /// The document, which the index stores.
-    pub(crate) document: bool,
-    /// The document's text is its source.
-    pub(crate) source: bool,
+    /// The settings of the index, which say what is stored.
+    pub(crate) settings: &'a Settings,
     /// The value by which it is sorted.
     pub(crate) sort: bool,
     /// Only these fields; all of them if none is named.
@@ -60,26 +60,16 @@ impl Hit {
         highlighter: Option<&mut Highlighter>,
     ) -> Result<Hit, HitError> {
         let sort = || hit.sort_value().map_or(Value::Null, values::json);
-        let is_source = wanted.source && wanted.fields.is_empty();
-        let source = is_source.then(|| source_of(hit)).transpose()?.flatten();
-        let has_text = wanted.document && !wanted.source;
-        let text = has_text.then(|| hit.text()).transpose()?;
-        let has_fields = wanted.document && source.is_none();
-        let fields = has_fields.then(|| Values::of(hit, wanted.fields)).transpose()?;
+        let Contents { source, text, fields } = Contents::of(hit, wanted.settings, wanted.fields)?;
         Ok(Hit {
             key: hit.key()?,
             score: hit.score(),
             sort: wanted.sort.then(sort),
             source,
-            text: text.map(str::to_owned),
-            fields: fields.unwrap_or_default(),
+            text,
+            fields,
             snippets: highlighter.map(|highlighter| hit.snippets(highlighter)).transpose()?,
             explanation: None,
         })
     }
-}
-
-/// Returns the source of a hit's document; none if it is no JSON.
-fn source_of(hit: &spirit::Hit<'_>) -> Result<Option<Box<RawValue>>, HitError> {
-    Ok(RawValue::from_string(hit.text()?.to_owned()).ok())
 }

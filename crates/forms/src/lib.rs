@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod answer;
+mod contents;
 pub mod document;
 pub mod escape;
 pub mod explained;

@@ -48,10 +48,11 @@ fn the_newest_documents_answer_a_question_of_a_query_alone() {
     let expected = json!({ "query": "heron", "count": 2, "exact": true, "hits": hits });
     assert_eq!(found, expected);
 
-    let stored = Stored::find(&mut reader, "a").unwrap();
+    let settings = index.settings();
+    let stored = Stored::find(&mut reader, &settings, "a").unwrap();
     first.as_object_mut().unwrap().remove("score");
     assert_eq!(serde_json::to_value(stored).unwrap(), first);
-    assert!(Stored::find(&mut reader, "d").unwrap().is_none());
+    assert!(Stored::find(&mut reader, &settings, "d").unwrap().is_none());
 }
 
 #[test]

@@ -6,7 +6,6 @@ mod health;
 mod indexes;
 mod search;
 pub(crate) mod server;
-mod source;
 mod write;
 
 use axum::Router;

@@ -10,6 +10,7 @@ mod document;
 mod hits;
 mod identity;
 mod indices;
+mod mapping;
 mod names;
 mod parameters;
 mod refused;
@@ -40,14 +41,14 @@ pub(crate) fn router() -> Router<Server> {
         .route("/", get(identity::root))
         .route("/_license", get(identity::license))
         .route("/_cluster/health", get(identity::health))
-        .route("/_cluster/health/{index}", get(identity::health_of))
-        .route("/_bulk", post(bulk::all).put(bulk::all))
-        .route("/{index}/_bulk", post(bulk::one).put(bulk::one))
-        .route("/_search", get(search::all).post(search::all))
-        .route("/{index}/_search", get(search::some).post(search::some))
+        .route("/_cluster/health/{index}", get(identity::health))
+        .route("/_bulk", post(bulk::bulk).put(bulk::bulk))
+        .route("/{index}/_bulk", post(bulk::bulk).put(bulk::bulk))
+        .route("/_search", get(search::one).post(search::one))
+        .route("/{index}/_search", get(search::one).post(search::one))
         .route("/_msearch", get(search::many).post(search::many))
-        .route("/{index}/_msearch", get(search::many_of).post(search::many_of))
-        .route("/_count", get(search::count_all).post(search::count_all))
+        .route("/{index}/_msearch", get(search::many).post(search::many))
+        .route("/_count", get(search::count).post(search::count))
         .route("/{index}/_count", get(search::count).post(search::count))
         .route("/{index}", index)
         .route("/{index}/_doc", post(document::post))
@@ -56,13 +57,13 @@ pub(crate) fn router() -> Router<Server> {
         .route("/{index}/_update/{id}", post(document::update))
         .route("/{index}/_source/{id}", get(document::source).head(document::exists))
         .route("/_mget", get(document::many).post(document::many))
-        .route("/{index}/_mget", get(document::many_of).post(document::many_of))
-        .route("/_refresh", get(indices::refresh_all).post(indices::refresh_all))
+        .route("/{index}/_mget", get(document::many).post(document::many))
+        .route("/_refresh", get(indices::refresh).post(indices::refresh))
         .route("/{index}/_refresh", get(indices::refresh).post(indices::refresh))
         .route("/{index}/_flush", get(indices::refresh).post(indices::refresh))
-        .route("/_mapping", get(indices::mappings))
+        .route("/_mapping", get(indices::mapping))
         .route("/{index}/_mapping", get(indices::mapping))
-        .route("/_cat/indices", get(indices::cat_all))
+        .route("/_cat/indices", get(indices::cat))
         .route("/_cat/indices/{index}", get(indices::cat))
 }
 

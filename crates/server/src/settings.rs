@@ -14,6 +14,7 @@ use spirit::{Durability, OnFull};
 
 pub use in_force::{InForce, Origin, SettingsError};
 pub use table::{SETTINGS, Setting};
+pub(crate) use table::{durability, on_full};
 
 /// The settings of a server.
 #[derive(Clone, Debug, PartialEq)]

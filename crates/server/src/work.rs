@@ -128,6 +128,7 @@ impl Readers {
         let reader = match known {
             Some(place) => self.0.remove(place),
             None => {
+                self.let_go();
                 if self.0.len() == READERS_MAX {
                     self.0.remove(0);
                 }

@@ -42,10 +42,10 @@ fn write_all<'a>(
             "{name}: the index does not store the documents; index them anew with --store yes"
         )));
     }
-    let mut reader = index.reader().map_err(Failure::work)?;
+    let (settings, mut reader) = (index.settings(), index.reader().map_err(Failure::work)?);
     let (mut missing, mut is_first) = (Vec::new(), true);
     for key in &args.keys {
-        let found = Stored::find(&mut reader, key);
+        let found = Stored::find(&mut reader, &settings, key);
         let found = found.map_err(|why| Unanswered::from(why).of_key(key))?;
         let Some(document) = found else {
             missing.push(&**key);
@@ -70,5 +70,7 @@ fn write(document: &Stored<'_>, is_first: bool, out: &mut impl Write) -> std::io
     for (name, values) in values::lines(&document.fields) {
         writeln!(out, "{}: {}", escaped(name), escaped_but(&values, LINES))?;
     }
-    writeln!(out, "\n{}", escaped_but(&document.text, LINES))
+    let source = document.source.as_ref().map(|source| source.get());
+    let text = document.text.as_deref().or(source).unwrap_or_default();
+    writeln!(out, "\n{}", escaped_but(text, LINES))
 }

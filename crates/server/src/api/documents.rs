@@ -14,20 +14,27 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde_json::value::RawValue;
-use spirit::{Applied, Clause, Operation, Reader, Search};
+use spirit::{Applied, HitError, Operation};
+use spirit_forms::stored::Stored;
+use spirit_forms::values::Values;
 
 use super::body;
-use super::server::Server;
-use super::source;
+use super::server::{Server, json};
 use super::write::read;
 use crate::problem::{Answered, Problem};
 use crate::served::Served;
 
+/// A document, as it is shown.
 #[derive(Serialize)]
-struct Found {
-    key: String,
+struct Found<'a> {
+    key: &'a str,
     sequence: u64,
-    source: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Values::is_empty")]
+    fields: Values,
 }
 
 #[derive(Serialize)]
@@ -42,16 +49,18 @@ pub(super) async fn get(
     Path((index, key)): Path<(String, String)>,
 ) -> Answered<Response> {
     let served = server.index(&index)?;
-    let is_opaque = served.index.settings().opaque_text;
-    let found = server.ask(served, move |reader| find(reader, key, is_opaque)).await?;
-    Ok((tag(found.sequence), Json(found)).into_response())
-}
-
-fn find(reader: &mut Reader, key: String, is_opaque: bool) -> Answered<Found> {
-    let hits = reader.search(Clause::key(&key), Search::newest(1))?;
-    let Some(hit) = hits.get(0) else { return Err(missing(&key)) };
-    let (sequence, source) = (hit.sequence()?, source::of(&hit, is_opaque)?);
-    Ok(Found { key, sequence, source })
+    let settings = served.index.settings();
+    if !settings.store {
+        return Err(HitError::NotStored.into());
+    }
+    let found = server.ask(served, move |reader| {
+        let found = Stored::find(reader, &settings, &key)?.ok_or_else(|| missing(&key))?;
+        let Stored { key, sequence, source, text, fields } = found;
+        let body = serde_json::to_vec(&Found { key, sequence, source, text, fields });
+        Ok((sequence, body.map_err(Problem::internal)?))
+    });
+    let (sequence, body) = found.await?;
+    Ok((tag(sequence), json(body)).into_response())
 }
 
 fn missing(key: &str) -> Problem {

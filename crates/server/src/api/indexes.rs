@@ -13,6 +13,7 @@ use super::server::{Server, index_name};
 use crate::catalog::Absent;
 use crate::problem::{Answered, Problem};
 use crate::served::{Served, Taken};
+use crate::settings;
 
 /// Names that have a meaning in paths where indexes' names stand.
 const RESERVED: [&str; 2] = ["version", "openapi.json"];
@@ -37,7 +38,8 @@ pub(super) struct Asked {
 #[derive(Serialize)]
 pub(super) struct Shown {
     index: String,
-    documents: u64,
+    /// None if the index has failed.
+    documents: Option<u64>,
     dram: u64,
     nvm: u64,
     durability: String,
@@ -49,7 +51,7 @@ impl Shown {
         let settings = served.index.settings();
         Shown {
             index: served.name.to_string(),
-            documents: served.index.accepted().saturating_sub(served.index.deleted()),
+            documents: served.index.stats().ok().map(|stats| stats.documents),
             dram: settings.dram_bytes,
             nvm: settings.nvm_bytes,
             durability: settings.durability.to_string(),
@@ -124,6 +126,7 @@ pub(super) struct Stats {
     documents: u64,
     accepted: u64,
     deleted: u64,
+    expired: u64,
     segments: usize,
     bytes: u64,
 }
@@ -134,11 +137,11 @@ pub(super) async fn stats(
 ) -> Answered<Json<Stats>> {
     let served = server.index(&index)?;
     let stats = served.index.stats()?;
-    let (accepted, deleted) = (served.index.accepted(), served.index.deleted());
     Ok(Json(Stats {
-        documents: accepted.saturating_sub(deleted),
-        accepted,
-        deleted,
+        documents: stats.documents,
+        accepted: stats.accepted,
+        deleted: stats.deleted,
+        expired: stats.expired,
         segments: stats.segments.len(),
         bytes: stats.bytes.index(),
     }))
@@ -168,18 +171,8 @@ impl Asked {
     }
 
     fn read(self) -> Answered<Settings> {
-        let durability = match self.durability.as_deref() {
-            None => None,
-            Some("process") => Some(Durability::Process),
-            Some("os") => Some(Durability::Os),
-            Some(_) => return Err(wrong("durability", &"expected process or os")),
-        };
-        let on_full = match self.on_full.as_deref() {
-            None => None,
-            Some("refuse") => Some(OnFull::Refuse),
-            Some("drop-oldest") => Some(OnFull::DropOldest),
-            Some(_) => return Err(wrong("on_full", &"expected refuse or drop-oldest")),
-        };
+        let durability = self.durability.as_deref().map(settings::durability).transpose();
+        let on_full = self.on_full.as_deref().map(settings::on_full).transpose();
         let analyzer = self.analyzer.as_deref().map(str::parse::<Analyzer>).transpose();
         let retain = self.retain.as_deref().map(humantime::parse_duration).transpose();
         let kind = |(name, kind): (String, serde_json::Value)| {
@@ -187,8 +180,8 @@ impl Asked {
             read.map_err(|why| wrong(&name, &why)).map(|kind| (name, kind))
         };
         Ok(Settings {
-            durability,
-            on_full,
+            durability: durability.map_err(|why| wrong("durability", &why))?,
+            on_full: on_full.map_err(|why| wrong("on_full", &why))?,
             analyzer: analyzer.map_err(|why| wrong("analyzer", &why))?,
             retain: retain.map_err(|why| wrong("retain", &why))?,
             packed: self.packed,

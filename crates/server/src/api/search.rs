@@ -8,8 +8,8 @@ mod asked;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Path, State};
-use axum::http::{HeaderMap, HeaderValue, header};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use serde::Serialize;
 use spirit::search::Total;
 use spirit::{Lenient, Reader};
@@ -17,7 +17,7 @@ use spirit_forms::answer::Answer;
 use spirit_forms::question::Counting;
 
 use super::body;
-use super::server::{Parameters, Server};
+use super::server::{Parameters, Server, json};
 use crate::problem::{Answered, Problem};
 use asked::Asked;
 
@@ -52,8 +52,7 @@ async fn answer(server: &Server, index: &str, asked: Asked) -> Answered<Response
         let answer = Answer::of(&asked_of.index, reader, &asked.text, &asked.question)?;
         serde_json::to_vec(&answer).map_err(Problem::internal)
     });
-    let kind = HeaderValue::from_static("application/json");
-    Ok(([(header::CONTENT_TYPE, kind)], found.await?).into_response())
+    Ok(json(found.await?))
 }
 
 #[derive(Serialize)]

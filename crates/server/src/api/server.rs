@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use spirit::Reader;
 use tokio::sync::Semaphore;
 use tokio::task::spawn_blocking;
@@ -70,6 +71,12 @@ impl Server {
         let done = spawn_blocking(work).await;
         done.unwrap_or_else(|_| Err(Problem::internal("the thread that wrote met a bug")))
     }
+}
+
+/// Returns an answer of JSON that was written already.
+pub(super) fn json(body: Vec<u8>) -> Response {
+    let kind = HeaderValue::from_static("application/json");
+    ([(header::CONTENT_TYPE, kind)], body).into_response()
 }
 
 /// Reads the name of an index.

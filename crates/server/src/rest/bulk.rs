@@ -32,42 +32,19 @@ const IGNORED: [&str; 7] = [
     "if_primary_term",
 ];
 
-pub(super) async fn all(
+pub(super) async fn bulk(
     State(server): State<Server>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    bulk(server, None, parameters, &headers, body).await
-}
-
-pub(super) async fn one(
-    State(server): State<Server>,
-    Path(index): Path<String>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    bulk(server, Some(index), parameters, &headers, body).await
-}
-
-async fn bulk(
-    server: Server,
-    index: Option<String>,
+    index: Option<Path<String>>,
     mut parameters: Parameters,
-    headers: &HeaderMap,
+    headers: HeaderMap,
     body: Body,
 ) -> Answered<Response> {
     let started = Instant::now();
-    if let Some(name) =
-        parameters.take("pipeline").filter(|name| !name.is_empty() && name != "_none")
-    {
-        let reason = format!("pipeline with id [{name}] does not exist");
-        return Err(Refusal::illegal_argument(reason).into());
-    }
+    parameters.no_pipeline()?;
     let parameters = parameters.end_of_write()?;
-    let body = body::read(&server, headers, body).await?;
+    let body = body::read(&server, &headers, body).await?;
     let writing = server.clone();
+    let index = index.map(|Path(index)| index);
     let items = server.write(move || Ok(write(&writing, index.as_deref(), &body))).await??;
     let took = started.elapsed().as_millis();
     Ok(filtered(&parameters, 200, answer(took, &items)))

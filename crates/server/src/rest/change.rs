@@ -272,7 +272,7 @@ struct Update<'u> {
     #[serde(default = "yes")]
     detect_noop: bool,
     #[serde(default, rename = "_source")]
-    _source: Option<serde_json::Value>,
+    source: Option<serde_json::Value>,
     #[serde(default)]
     script: Option<serde_json::Value>,
     #[serde(default)]
@@ -292,6 +292,9 @@ fn updated<'c>(
         .map_err(|error| Refusal::parsing(format!("[UpdateRequest] {error}")))?;
     if update.script.is_some() || update.scripted_upsert {
         return Err(Refusal::illegal_argument("scripts are not supported: send `doc`"));
+    }
+    if update.source.is_some_and(|wanted| wanted != false) {
+        return Err(Refusal::unsupported("[_source] of an update"));
     }
     let Some(before) = before else {
         let upsert = update.upsert.or(update.doc.filter(|_| update.doc_as_upsert));

@@ -31,7 +31,11 @@ pub(super) async fn put(
 ) -> Answered<Response> {
     let action = match parameters.take("op_type").as_deref() {
         Some("create") => Action::Create,
-        _ => Action::Index,
+        None | Some("index") => Action::Index,
+        Some(other) => {
+            let reason = format!("opType must be 'create' or 'index', found: [{other}]");
+            return Err(Refusal::illegal_argument(reason).into());
+        }
     };
     write(server, index, Some(id), action, parameters, &headers, body).await
 }
@@ -90,13 +94,7 @@ async fn write(
 ) -> Answered<Response> {
     let expected = parameters.number("if_seq_no")?;
     parameters.take("if_primary_term");
-    if let Some(name) =
-        parameters.take("pipeline").filter(|name| !name.is_empty() && name != "_none")
-    {
-        return Err(
-            Refusal::illegal_argument(format!("pipeline with id [{name}] does not exist")).into()
-        );
-    }
+    parameters.no_pipeline()?;
     let parameters = parameters.end_of_write()?;
     let body = body::read(&server, headers, body).await?;
     let writing = server.clone();
@@ -219,33 +217,15 @@ pub(super) async fn source(
 
 pub(super) async fn many(
     State(server): State<Server>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    get_many(server, None, parameters, &headers, body).await
-}
-
-pub(super) async fn many_of(
-    State(server): State<Server>,
-    Path(index): Path<String>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    get_many(server, Some(index), parameters, &headers, body).await
-}
-
-async fn get_many(
-    server: Server,
-    index: Option<String>,
+    index: Option<Path<String>>,
     mut parameters: Parameters,
-    headers: &HeaderMap,
+    headers: HeaderMap,
     body: Body,
 ) -> Answered<Response> {
     let reading = Reading::of(&mut parameters);
     let parameters = parameters.end_of_indexes()?;
-    let body = Json::parse(&body::read(&server, headers, body).await?)?;
+    let body = Json::parse(&body::read(&server, &headers, body).await?)?;
+    let index = index.map(|Path(index)| index);
     let mut documents = Vec::new();
     for (index, id, filter) in wanted(&body, index.as_deref(), &reading.filter)? {
         documents.push(match found(&server, &index, &id).await {

@@ -94,9 +94,6 @@ fn find_once(
             error => Tried::Refused(error.into()),
         })?);
     }
-    hits.retain(|hit| {
-        body.min_score.is_none_or(|least| hit.score.is_some_and(|score| score >= least))
-    });
     drop(found);
     // Pages behind the first are of a narrower clause: what is counted is not.
     let total = match body.search_after {
@@ -135,7 +132,7 @@ fn read(
 ) -> Result<Hit, spirit::HitError> {
     let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
     let (key, state) = (hit.key()?, state::of(hit)?);
-    let score = hit.score().filter(|_| body.is_by_score() || body.track_scores);
+    let score = hit.score().filter(|_| body.is_by_score());
     let mut json = format!(r#"{{"_index":{}"#, text(served.name.as_str()));
     if !body.is_bare {
         json.push_str(&format!(r#","_id":{}"#, text(&key)));

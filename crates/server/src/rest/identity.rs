@@ -40,31 +40,26 @@ pub(super) async fn license(parameters: Parameters) -> Answered<Response> {
 
 pub(super) async fn health(
     State(server): State<Server>,
+    index: Option<Path<String>>,
     parameters: Parameters,
 ) -> Answered<Response> {
+    if let Some(Path(index)) = index {
+        let serving = names::resolve(&server, &index, false)?.len();
+        return Ok(filtered(&parameters, 200, health_json("green", serving, 0, 0)));
+    }
     let readiness = server.catalog().readiness();
-    let serving = readiness.serving;
-    let status = match (readiness.starting, readiness.failed.len()) {
+    let (starting, failed) = (readiness.starting, readiness.failed.len());
+    let status = match (starting, failed) {
         (0, 0) => "green",
         (_, 0) => "yellow",
         _ => "red",
     };
-    let missing = readiness.starting + readiness.failed.len();
-    Ok(filtered(&parameters, 200, health_json(status, serving, readiness.starting, missing)))
+    Ok(filtered(&parameters, 200, health_json(status, readiness.serving, starting, failed)))
 }
 
-pub(super) async fn health_of(
-    State(server): State<Server>,
-    Path(index): Path<String>,
-    parameters: Parameters,
-) -> Answered<Response> {
-    let serving = names::resolve(&server, &index, false)?.len();
-    Ok(filtered(&parameters, 200, health_json("green", serving, 0, 0)))
-}
-
-fn health_json(status: &str, serving: usize, starting: usize, missing: usize) -> String {
-    let percent = serving as f64 * 100.0 / (serving + missing).max(1) as f64;
-    let percent = if serving + missing == 0 { 100.0 } else { percent };
+fn health_json(status: &str, serving: usize, starting: usize, failed: usize) -> String {
+    let all = serving + starting + failed;
+    let percent = if all == 0 { 100.0 } else { serving as f64 * 100.0 / all as f64 };
     format!(
         concat!(
             r#"{{"cluster_name":"spirit","status":"{}","timed_out":false,"number_of_nodes":1,"#,
@@ -73,11 +68,6 @@ fn health_json(status: &str, serving: usize, starting: usize, missing: usize) ->
             r#""delayed_unassigned_shards":0,"number_of_pending_tasks":0,"number_of_in_flight_fetch":0,"#,
             r#""task_max_waiting_in_queue_millis":0,"active_shards_percent_as_number":{:.1}}}"#
         ),
-        status,
-        serving,
-        serving,
-        starting,
-        missing - starting.min(missing),
-        percent
+        status, serving, serving, starting, failed, percent
     )
 }

@@ -1,18 +1,15 @@
 //! Indexes: made, shown, deleted; their mappings; `_cat/indices`.
 
-use std::collections::BTreeMap;
-
 use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use spirit::FieldKind;
-use spirit::schema::Schema;
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
 
 use super::answer::filtered;
 use super::document::empty;
+use super::mapping::{self, Mapped};
 use super::names;
 use super::parameters::Parameters;
 use super::refused::{Answered, Refused, absent, json, not_made};
@@ -23,14 +20,9 @@ use crate::served::Served;
 /// What every request has that changes nothing, since all is visible and durable already.
 const REFRESHED: &str = r#"{"_shards":{"total":1,"successful":1,"failed":0}}"#;
 
-pub(super) async fn refresh_all(parameters: Parameters) -> Answered<Response> {
-    let parameters = parameters.end_of_indexes()?;
-    Ok(filtered(&parameters, 200, REFRESHED.to_owned()))
-}
-
 pub(super) async fn refresh(
     State(server): State<Server>,
-    Path(index): Path<String>,
+    index: Option<Path<String>>,
     mut parameters: Parameters,
 ) -> Answered<Response> {
     let may_be_missing = parameters.flag("ignore_unavailable")?;
@@ -38,7 +30,7 @@ pub(super) async fn refresh(
         parameters.take(accepted);
     }
     let parameters = parameters.end_of_indexes()?;
-    names::resolve(&server, &index, may_be_missing)?;
+    names::resolve(&server, names::in_path(index.as_ref()), may_be_missing)?;
     Ok(filtered(&parameters, 200, REFRESHED.to_owned()))
 }
 
@@ -59,94 +51,20 @@ pub(super) async fn make(
 ) -> Answered<Response> {
     let parameters = parameters.end_of_indexes()?;
     let body = body::read(&server, &headers, body).await?;
-    let fields = match body.trim_ascii() {
-        b"" => Vec::new(),
-        body => mapped(&Json::parse(body)?)?,
+    let mapped = match body.trim_ascii() {
+        b"" => Mapped::default(),
+        body => Mapped::read(&Json::parse(body)?)?,
     };
     let name = names::parsed(&index)?;
     let catalog = server.catalog().clone();
     let made = server.write(move || {
         let sizes = catalog.default_sizes();
-        Ok(catalog.make(&name, sizes, |builder| {
-            fields.into_iter().fold(builder, |builder, (name, kind)| builder.field(name, kind))
-        }))
+        Ok(catalog.make(&name, sizes, |builder| mapped.added_to(builder)))
     });
     made.await?.map_err(|error| not_made(&index, &error))?;
     let index = serde_json::to_string(&index).unwrap_or_default();
     let body = format!(r#"{{"acknowledged":true,"shards_acknowledged":true,"index":{index}}}"#);
     Ok(filtered(&parameters, 200, body))
-}
-
-/// Reads the fields of a mapping. Settings are accepted: an index has one shard and no replica.
-fn mapped(body: &Json) -> Answered<Vec<(String, FieldKind)>> {
-    let Json::Object(members) = body else {
-        return Err(Refusal::parse("request body is not an object").into());
-    };
-    let mut fields = Vec::new();
-    for (name, value) in members {
-        match &**name {
-            "mappings" => {
-                let Json::Object(mappings) = value else { continue };
-                for (name, value) in mappings {
-                    match &**name {
-                        "properties" => properties("", value, &mut fields)?,
-                        "dynamic" | "_source" | "date_detection" | "_meta" => {}
-                        other => {
-                            let reason = format!(
-                                "Root mapping definition has unsupported parameters:  [{other}]"
-                            );
-                            return Err(Refusal::mapper_parsing(reason).into());
-                        }
-                    }
-                }
-            }
-            "settings" => {}
-            "aliases" if matches!(value, Json::Object(aliases) if aliases.is_empty()) => {}
-            other => {
-                return Err(
-                    Refusal::parse(format!("unknown key [{other}] for create index")).into()
-                );
-            }
-        }
-    }
-    Ok(fields)
-}
-
-fn properties(within: &str, value: &Json, fields: &mut Vec<(String, FieldKind)>) -> Answered<()> {
-    let Json::Object(members) = value else {
-        return Err(Refusal::mapper_parsing("Expected map for property [properties]").into());
-    };
-    for (name, mapping) in members {
-        let name = if within.is_empty() { name.clone() } else { format!("{within}.{name}") };
-        if let Some(inner) = mapping.get("properties") {
-            properties(&name, inner, fields)?;
-            continue;
-        }
-        let kind = mapping.get("type").and_then(Json::as_str).unwrap_or("object");
-        match kind_of(&name, kind)? {
-            // A text with keywords is what documents bring along.
-            Some(FieldKind::Text(_)) if mapping.get("fields").is_some() => {}
-            Some(kind) => fields.push((name, kind)),
-            None => {}
-        }
-    }
-    Ok(())
-}
-
-fn kind_of(name: &str, kind: &str) -> Answered<Option<FieldKind>> {
-    Ok(Some(match kind {
-        "text" | "match_only_text" => FieldKind::Text(spirit::Analyzer::default()),
-        "keyword" | "constant_keyword" | "wildcard" | "ip" => FieldKind::Keyword,
-        "long" | "integer" | "short" | "byte" | "unsigned_long" => FieldKind::Integer,
-        "double" | "float" | "half_float" | "scaled_float" => FieldKind::Float,
-        "date" | "date_nanos" => FieldKind::Time(spirit::schema::TimeUnit::Milliseconds),
-        "boolean" => FieldKind::Boolean,
-        "object" | "nested" => return Ok(None),
-        other => {
-            let reason = format!("No handler for type [{other}] declared on field [{name}]");
-            return Err(Refused(Refusal::mapper_parsing(reason)));
-        }
-    }))
 }
 
 pub(super) async fn delete(
@@ -182,7 +100,7 @@ pub(super) async fn show(
     let may_be_missing = parameters.flag("ignore_unavailable")?;
     let parameters = parameters.end_of_indexes()?;
     let show = |served: &Served| {
-        let mapping = mapping_json(&served.index.schema());
+        let mapping = mapping::json(&served.index.schema());
         let name = &served.name;
         format!(
             r#""{name}":{{"aliases":{{}},"mappings":{mapping},"settings":{{"index":{{"number_of_shards":"1","number_of_replicas":"0","provided_name":"{name}","uuid":"{name}"}}}}}}"#
@@ -195,96 +113,21 @@ pub(super) async fn show(
     Ok(filtered(&parameters, 200, format!("{{{}}}", shown.join(","))))
 }
 
-pub(super) async fn mappings(
-    State(server): State<Server>,
-    parameters: Parameters,
-) -> Answered<Response> {
-    mapping_of(&server, "*", parameters)
-}
-
 pub(super) async fn mapping(
     State(server): State<Server>,
-    Path(index): Path<String>,
-    parameters: Parameters,
+    index: Option<Path<String>>,
+    mut parameters: Parameters,
 ) -> Answered<Response> {
-    mapping_of(&server, &index, parameters)
-}
-
-fn mapping_of(server: &Server, index: &str, mut parameters: Parameters) -> Answered<Response> {
     let may_be_missing = parameters.flag("ignore_unavailable")?;
     let parameters = parameters.end_of_indexes()?;
     let show = |served: &Served| {
-        format!(r#""{}":{{"mappings":{}}}"#, served.name, mapping_json(&served.index.schema()))
+        format!(r#""{}":{{"mappings":{}}}"#, served.name, mapping::json(&served.index.schema()))
     };
-    let shown: Vec<_> =
-        names::resolve(server, index, may_be_missing)?.iter().map(|served| show(served)).collect();
+    let shown: Vec<_> = names::resolve(&server, names::in_path(index.as_ref()), may_be_missing)?
+        .iter()
+        .map(|served| show(served))
+        .collect();
     Ok(filtered(&parameters, 200, format!("{{{}}}", shown.join(","))))
-}
-
-/// The fields within an object, by name.
-#[derive(Default)]
-struct Level {
-    own: Option<String>,
-    within: BTreeMap<String, Level>,
-}
-
-impl Level {
-    fn json(&self) -> String {
-        if self.within.is_empty() {
-            return self.own.clone().unwrap_or_else(|| r#"{"type":"object"}"#.to_owned());
-        }
-        format!(r#"{{"properties":{}}}"#, self.members())
-    }
-
-    fn members(&self) -> String {
-        let member = |(name, level): (&String, &Level)| {
-            format!("{}:{}", serde_json::to_string(name).unwrap_or_default(), level.json())
-        };
-        format!("{{{}}}", self.within.iter().map(member).collect::<Vec<_>>().join(","))
-    }
-}
-
-fn mapping_json(schema: &Schema) -> String {
-    let mut root = Level::default();
-    for field in schema.fields().iter().skip(1).filter(|field| !field.name.starts_with("_version"))
-    {
-        let kind = match field.kind {
-            FieldKind::Text(_) if field.keywords().is_some() => {
-                r#"{"type":"text","fields":{"keyword":{"type":"keyword","ignore_above":256}}}"#
-            }
-            FieldKind::Text(_) => r#"{"type":"text"}"#,
-            FieldKind::Keyword => r#"{"type":"keyword"}"#,
-            FieldKind::Integer => r#"{"type":"long"}"#,
-            FieldKind::Float => r#"{"type":"double"}"#,
-            FieldKind::Time(_) => r#"{"type":"date"}"#,
-            FieldKind::Boolean => r#"{"type":"boolean"}"#,
-        };
-        let level = field
-            .name
-            .split('.')
-            .fold(&mut root, |level, part| level.within.entry(part.to_owned()).or_default());
-        level.own = Some(kind.to_owned());
-    }
-    if root.within.is_empty() {
-        "{}".to_owned()
-    } else {
-        format!(r#"{{"properties":{}}}"#, root.members())
-    }
-}
-
-pub(super) async fn cat_all(
-    State(server): State<Server>,
-    parameters: Parameters,
-) -> Answered<Response> {
-    cat_of(&server, "*", parameters)
-}
-
-pub(super) async fn cat(
-    State(server): State<Server>,
-    Path(index): Path<String>,
-    parameters: Parameters,
-) -> Answered<Response> {
-    cat_of(&server, &index, parameters)
 }
 
 /// The columns of `_cat/indices`.
@@ -301,7 +144,11 @@ const COLUMNS: [&str; 10] = [
     "pri.store.size",
 ];
 
-fn cat_of(server: &Server, index: &str, mut parameters: Parameters) -> Answered<Response> {
+pub(super) async fn cat(
+    State(server): State<Server>,
+    index: Option<Path<String>>,
+    mut parameters: Parameters,
+) -> Answered<Response> {
     let wanted = parameters.take("h");
     let has_head = parameters.flag("v")?;
     let is_text = parameters.is_text();
@@ -314,7 +161,7 @@ fn cat_of(server: &Server, index: &str, mut parameters: Parameters) -> Answered<
         None => COLUMNS.to_vec(),
     };
     let mut rows = Vec::new();
-    for served in names::resolve(server, index, false)? {
+    for served in names::resolve(&server, names::in_path(index.as_ref()), false)? {
         rows.push(row(&served)?);
     }
     let value = |row: &[String], column: &str| {
@@ -348,13 +195,12 @@ fn cat_of(server: &Server, index: &str, mut parameters: Parameters) -> Answered<
 }
 
 fn row(served: &Served) -> Answered<Vec<String>> {
-    let (accepted, deleted) = (served.index.accepted(), served.index.deleted());
     let stats = served.index.stats();
-    let bytes = stats.map_err(|error| Refusal::new("engine_exception", 500, error.to_string()))?;
-    let size = format!("{}b", bytes.bytes.index());
+    let stats = stats.map_err(|error| Refusal::new("engine_exception", 500, error.to_string()))?;
+    let size = format!("{}b", stats.bytes.index());
     let name = served.name.to_string();
-    let documents = accepted.saturating_sub(deleted).to_string();
-    Ok(["green", "open", &name, &name, "1", "0", &documents, &deleted.to_string(), &size, &size]
+    let (documents, deleted) = (stats.documents.to_string(), stats.deleted.to_string());
+    Ok(["green", "open", &name, &name, "1", "0", &documents, &deleted, &size, &size]
         .map(str::to_owned)
         .to_vec())
 }

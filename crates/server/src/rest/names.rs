@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::extract::Path;
 use spirit_opensearch::error::Refusal;
 
 use super::refused::{Answered, Refused, absent, not_made};
@@ -9,6 +10,11 @@ use crate::api::server::Server;
 use crate::catalog::{Absent, NotMade};
 use crate::index_name::IndexName;
 use crate::served::Served;
+
+/// Returns the list of names in a path; all of them in a path without one.
+pub(super) fn in_path(index: Option<&Path<String>>) -> &str {
+    index.map_or("*", |Path(index)| index)
+}
 
 /// Returns the indexes that a list names, such as `logs-*,-logs-old`. One that is named and not there
 /// is an error, unless it may be missing.

@@ -78,6 +78,16 @@ impl Parameters {
         }
     }
 
+    /// Returns an error if a pipeline is named: there are none.
+    pub(super) fn no_pipeline(&mut self) -> Result<(), Refused> {
+        match self.take("pipeline").filter(|name| !name.is_empty() && name != "_none") {
+            Some(name) => Err(Refused(Refusal::illegal_argument(format!(
+                "pipeline with id [{name}] does not exist"
+            )))),
+            None => Ok(()),
+        }
+    }
+
     /// Takes a number.
     pub(super) fn number(&mut self, name: &str) -> Result<Option<u64>, Refused> {
         let number = |text: String| {

@@ -40,46 +40,33 @@ const ACCEPTED: [&str; 13] = [
     "ignore_throttled",
 ];
 
-pub(super) async fn all(
+pub(super) async fn one(
     State(server): State<Server>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    search(&server, "*", parameters, &headers, body).await
-}
-
-pub(super) async fn some(
-    State(server): State<Server>,
-    Path(index): Path<String>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    search(&server, &index, parameters, &headers, body).await
-}
-
-async fn search(
-    server: &Server,
-    index: &str,
+    index: Option<Path<String>>,
     mut parameters: Parameters,
-    headers: &HeaderMap,
+    headers: HeaderMap,
     body: Body,
 ) -> Answered<Response> {
     let may_be_missing = parameters.flag("ignore_unavailable")?;
-    let mut asked = read(server, headers, body).await?;
-    for (name, value) in parameters.rest() {
-        if !asked.parameter(&name, &value)? && !ACCEPTED.contains(&&*name) {
-            return Err(parameters.unknown(&name));
-        }
-    }
-    let body = answer(server, index, may_be_missing, asked).await?;
+    let mut asked = SearchBody::parse(&body::read(&server, &headers, body).await?)?;
+    let common = parameters.rest();
+    take(&mut asked, &common, &parameters)?;
+    let body = answer(&server, names::in_path(index.as_ref()), may_be_missing, asked).await?;
     Ok(filtered(&parameters, 200, format!("{body}}}")))
 }
 
-async fn read(server: &Server, headers: &HeaderMap, body: Body) -> Answered<SearchBody> {
-    let body = body::read(server, headers, body).await?;
-    Ok(SearchBody::parse(&body)?)
+/// Reads parameters of a URL into a search.
+fn take(
+    asked: &mut SearchBody,
+    common: &[(String, String)],
+    parameters: &Parameters,
+) -> Answered<()> {
+    for (name, value) in common {
+        if !asked.parameter(name, value)? && !ACCEPTED.contains(&&**name) {
+            return Err(parameters.unknown(name));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the answer to a search, without its last brace.
@@ -111,6 +98,9 @@ fn check(asked: &SearchBody) -> Answered<()> {
         ("fields", !asked.fields.is_empty()),
         ("docvalue_fields", !asked.docvalue_fields.is_empty()),
         ("scroll", asked.scroll.is_some()),
+        ("min_score", asked.min_score.is_some()),
+        ("search_after] with [_doc", asked.after_document().is_some()),
+        ("track_scores", asked.track_scores && !asked.is_by_score()),
     ];
     match unsupported.iter().find(|(_, is_asked)| *is_asked) {
         Some((name, _)) => Err(Refusal::unsupported(format!("[{name}]")).into()),
@@ -169,37 +159,18 @@ fn now_ms() -> i64 {
 
 pub(super) async fn many(
     State(server): State<Server>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    search_many(&server, None, parameters, &headers, body).await
-}
-
-pub(super) async fn many_of(
-    State(server): State<Server>,
-    Path(index): Path<String>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    search_many(&server, Some(index), parameters, &headers, body).await
-}
-
-async fn search_many(
-    server: &Server,
-    index: Option<String>,
+    index: Option<Path<String>>,
     mut parameters: Parameters,
-    headers: &HeaderMap,
+    headers: HeaderMap,
     body: Body,
 ) -> Answered<Response> {
     let started = Instant::now();
     let common = parameters.rest();
-    let body = body::read(server, headers, body).await?;
-    let searches = searches(&body, index.as_deref(), &common, &parameters)?;
+    let body = body::read(&server, &headers, body).await?;
+    let searches = searches(&body, names::in_path(index.as_ref()), &common, &parameters)?;
     let mut responses = Vec::new();
     for Asked { index, may_be_missing, body } in searches {
-        responses.push(match answer(server, &index, may_be_missing, body).await {
+        responses.push(match answer(&server, &index, may_be_missing, body).await {
             Ok(answer) => format!(r#"{answer},"status":200}}"#),
             Err(Refused(refusal)) => refusal.to_json(),
         });
@@ -219,7 +190,7 @@ struct Asked {
 /// Reads lines of headers and bodies. One that cannot be read refuses all.
 fn searches(
     body: &[u8],
-    index: Option<&str>,
+    index: &str,
     common: &[(String, String)],
     parameters: &Parameters,
 ) -> Answered<Vec<Asked>> {
@@ -234,14 +205,10 @@ fn searches(
             }
             _ => None,
         };
-        let index = own.or(index.map(str::to_owned)).unwrap_or_else(|| "*".to_owned());
+        let index = own.unwrap_or_else(|| index.to_owned());
         let may_be_missing = head.get("ignore_unavailable") == Some(&Json::Bool(true));
         let mut body = SearchBody::parse(body)?;
-        for (name, value) in common {
-            if !body.parameter(name, value)? && !ACCEPTED.contains(&&**name) {
-                return Err(parameters.unknown(name));
-            }
-        }
+        take(&mut body, common, parameters)?;
         searches.push(Asked { index, may_be_missing, body });
     }
     if searches.is_empty() {
@@ -251,41 +218,19 @@ fn searches(
     Ok(searches)
 }
 
-pub(super) async fn count_all(
-    State(server): State<Server>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    count_of(&server, "*", parameters, &headers, body).await
-}
-
 pub(super) async fn count(
     State(server): State<Server>,
-    Path(index): Path<String>,
-    parameters: Parameters,
-    headers: HeaderMap,
-    body: Body,
-) -> Answered<Response> {
-    count_of(&server, &index, parameters, &headers, body).await
-}
-
-async fn count_of(
-    server: &Server,
-    index: &str,
+    index: Option<Path<String>>,
     mut parameters: Parameters,
-    headers: &HeaderMap,
+    headers: HeaderMap,
     body: Body,
 ) -> Answered<Response> {
     let may_be_missing = parameters.flag("ignore_unavailable")?;
-    let mut asked = read(server, headers, body).await?;
-    for (name, value) in parameters.rest() {
-        if !asked.parameter(&name, &value)? && !ACCEPTED.contains(&&*name) {
-            return Err(parameters.unknown(&name));
-        }
-    }
+    let mut asked = counted(&body::read(&server, &headers, body).await?)?;
+    let common = parameters.rest();
+    take(&mut asked, &common, &parameters)?;
     let (asked, now) = (Arc::new(asked), now_ms());
-    let served = names::resolve(server, index, may_be_missing)?;
+    let served = names::resolve(&server, names::in_path(index.as_ref()), may_be_missing)?;
     let mut sum = 0;
     for served in &served {
         let (own, asked) = (served.clone(), asked.clone());
@@ -304,4 +249,20 @@ async fn count_of(
         r#"{{"count":{sum},"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}}}}"#
     );
     Ok(filtered(&parameters, 200, body))
+}
+
+/// Reads the body of a count, which has a query alone.
+fn counted(body: &[u8]) -> Answered<SearchBody> {
+    let mut asked = SearchBody::default();
+    if body.trim_ascii().is_empty() {
+        return Ok(asked);
+    }
+    let body = Json::parse(body)?;
+    if let Json::Object(members) = &body
+        && let Some((name, _)) = members.iter().find(|(name, _)| name != "query")
+    {
+        return Err(Refusal::parsing(format!("request does not support [{name}]")).into());
+    }
+    asked.read(&body)?;
+    Ok(asked)
 }

@@ -106,7 +106,7 @@ impl InForce {
     }
 
     fn set(&mut self, setting: &Setting, value: &str, origin: Origin) -> Result<(), SettingsError> {
-        (setting.set)(&mut self.settings, value).map_err(|why| {
+        setting.set(&mut self.settings, value).map_err(|why| {
             SettingsError(match &origin {
                 Origin::Flag => format!("--{}: {why}", setting.name),
                 Origin::Environment(name) => format!("{name}: {why}"),
@@ -123,7 +123,7 @@ impl InForce {
     /// Returns the name of each setting, its value, and where that is from.
     pub fn lines(&self) -> impl Iterator<Item = (&'static str, String, &Origin)> {
         let settings = SETTINGS.iter().zip(&self.origins);
-        settings.map(|(setting, origin)| (setting.name, (setting.get)(&self.settings), origin))
+        settings.map(|(setting, origin)| (setting.name, setting.get(&self.settings), origin))
     }
 }
 

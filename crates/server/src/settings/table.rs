@@ -20,8 +20,72 @@ pub struct Setting {
     pub default: &'static str,
     /// What it means.
     pub help: &'static str,
-    pub(super) set: fn(&mut Settings, &str) -> Result<(), String>,
-    pub(super) get: fn(&Settings) -> String,
+    place: Place,
+}
+
+/// Where the value is kept, which says how it is read and written.
+#[derive(Debug)]
+enum Place {
+    Size(fn(&mut Settings) -> &mut u64),
+    Number(fn(&mut Settings) -> &mut usize),
+    Time(fn(&mut Settings) -> &mut Duration),
+    Own { set: fn(&mut Settings, &str) -> Result<(), String>, get: fn(&Settings) -> String },
+}
+
+impl Setting {
+    /// Reads a value.
+    pub(super) fn set(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
+        match self.place {
+            Place::Size(of) => *of(settings) = Size::from_str(text)?.0,
+            Place::Number(of) => {
+                *of(settings) = text.parse().map_err(|_| expected(text, "a number from 0 on"))?;
+            }
+            Place::Time(of) => {
+                let time = humantime::parse_duration(text);
+                *of(settings) = time.map_err(|_| expected(text, "a time, as in 500ms or 2s"))?;
+            }
+            Place::Own { set, .. } => set(settings, text)?,
+        }
+        Ok(())
+    }
+
+    /// Writes the value that is in force.
+    pub(super) fn get(&self, settings: &Settings) -> String {
+        let mut own = settings.clone();
+        match self.place {
+            Place::Size(of) => Size(*of(&mut own)).to_string(),
+            Place::Number(of) => of(&mut own).to_string(),
+            Place::Time(of) => humantime::format_duration(*of(&mut own)).to_string(),
+            Place::Own { get, .. } => get(settings),
+        }
+    }
+}
+
+const fn size(
+    name: &'static str,
+    default: &'static str,
+    help: &'static str,
+    of: fn(&mut Settings) -> &mut u64,
+) -> Setting {
+    Setting { name, value: "SIZE", default, help, place: Place::Size(of) }
+}
+
+const fn number(
+    name: &'static str,
+    default: &'static str,
+    help: &'static str,
+    of: fn(&mut Settings) -> &mut usize,
+) -> Setting {
+    Setting { name, value: "N", default, help, place: Place::Number(of) }
+}
+
+const fn time(
+    name: &'static str,
+    default: &'static str,
+    help: &'static str,
+    of: fn(&mut Settings) -> &mut Duration,
+) -> Setting {
+    Setting { name, value: "TIME", default, help, place: Place::Time(of) }
 }
 
 /// All settings of the server.
@@ -31,83 +95,72 @@ pub static SETTINGS: [Setting; 18] = [
         value: "DIR",
         default: ".",
         help: "The directory with the indexes, one each in a directory within it",
-        set: |settings, text| {
-            settings.directory = PathBuf::from(text);
-            Ok(())
+        place: Place::Own {
+            set: |settings, text| {
+                settings.directory = PathBuf::from(text);
+                Ok(())
+            },
+            get: |settings| settings.directory.display().to_string(),
         },
-        get: |settings| settings.directory.display().to_string(),
     },
     Setting {
         name: "listen",
         value: "ADDRESS",
         default: "127.0.0.1:7580",
         help: "The address and port to listen on; port 0 takes a free one",
-        set: |settings, text| {
-            let what = "an address with a port, as in 127.0.0.1:7580 or [::1]:7580";
-            settings.listen = text.parse().map_err(|_| expected(text, what))?;
-            Ok(())
+        place: Place::Own {
+            set: |settings, text| {
+                let what = "an address with a port, as in 127.0.0.1:7580 or [::1]:7580";
+                settings.listen = text.parse().map_err(|_| expected(text, what))?;
+                Ok(())
+            },
+            get: |settings| settings.listen.to_string(),
         },
-        get: |settings| settings.listen.to_string(),
     },
     Setting {
         name: "insecure",
         value: "yes|no",
         default: "no",
         help: "Listen on other addresses than this machine's own, for anybody who reaches them",
-        set: |settings, text| {
-            settings.insecure = yes_or_no(text)?;
-            Ok(())
+        place: Place::Own {
+            set: |settings, text| {
+                settings.insecure = match text {
+                    "yes" | "true" => true,
+                    "no" | "false" => false,
+                    _ => return Err(expected(text, "yes or no")),
+                };
+                Ok(())
+            },
+            get: |settings| if settings.insecure { "yes" } else { "no" }.to_owned(),
         },
-        get: |settings| if settings.insecure { "yes" } else { "no" }.to_owned(),
     },
-    Setting {
-        name: "dram",
-        value: "SIZE",
-        default: "1GiB",
-        help: "Memory of all indexes together",
-        set: |settings, text| size(text, &mut settings.dram),
-        get: |settings| shown(settings.dram),
-    },
-    Setting {
-        name: "nvm",
-        value: "SIZE",
-        default: "64GiB",
-        help: "Second tiers of all indexes together, in their files",
-        set: |settings, text| size(text, &mut settings.nvm),
-        get: |settings| shown(settings.nvm),
-    },
-    Setting {
-        name: "index-dram",
-        value: "SIZE",
-        default: "64MiB",
-        help: "Memory of a new index, unless its maker says otherwise",
-        set: |settings, text| size(text, &mut settings.index_dram),
-        get: |settings| shown(settings.index_dram),
-    },
-    Setting {
-        name: "index-nvm",
-        value: "SIZE",
-        default: "2GiB",
-        help: "Second tier of a new index. Its file grows as it is needed",
-        set: |settings, text| size(text, &mut settings.index_nvm),
-        get: |settings| shown(settings.index_nvm),
-    },
+    size("dram", "1GiB", "Memory of all indexes together", |settings| &mut settings.dram),
+    size("nvm", "64GiB", "Second tiers of all indexes together, in their files", |settings| {
+        &mut settings.nvm
+    }),
+    size(
+        "index-dram",
+        "64MiB",
+        "Memory of a new index, unless its maker says otherwise",
+        |settings| &mut settings.index_dram,
+    ),
+    size(
+        "index-nvm",
+        "2GiB",
+        "Second tier of a new index. Its file grows as it is needed",
+        |settings| &mut settings.index_nvm,
+    ),
     Setting {
         name: "durability",
         value: "process|os",
         default: "process",
         help: "What an acknowledged document in a new index survives: a kill of the process, or power loss too",
-        set: |settings, text| {
-            settings.durability = match text {
-                "process" => Durability::Process,
-                "os" => Durability::Os,
-                _ => return Err(expected(text, "process or os")),
-            };
-            Ok(())
-        },
-        get: |settings| match settings.durability {
-            Durability::Os => "os".to_owned(),
-            _ => "process".to_owned(),
+        place: Place::Own {
+            set: |settings, text| {
+                settings.durability = durability(text)?;
+                Ok(())
+            },
+            get: |settings| settings.durability.to_string(),
         },
     },
     Setting {
@@ -115,125 +168,85 @@ pub static SETTINGS: [Setting; 18] = [
         value: "refuse|drop-oldest",
         default: "refuse",
         help: "What a new index does when it is full: refuse documents, or drop its oldest",
-        set: |settings, text| {
-            settings.on_full = match text {
-                "refuse" => OnFull::Refuse,
-                "drop-oldest" => OnFull::DropOldest,
-                _ => return Err(expected(text, "refuse or drop-oldest")),
-            };
-            Ok(())
-        },
-        get: |settings| match settings.on_full {
-            OnFull::DropOldest => "drop-oldest".to_owned(),
-            _ => "refuse".to_owned(),
+        place: Place::Own {
+            set: |settings, text| {
+                settings.on_full = on_full(text)?;
+                Ok(())
+            },
+            get: |settings| match settings.on_full {
+                OnFull::DropOldest => "drop-oldest".to_owned(),
+                _ => "refuse".to_owned(),
+            },
         },
     },
-    Setting {
-        name: "query-threads",
-        value: "N",
-        default: "0",
-        help: "Threads that answer questions; 0: one for each core",
-        set: |settings, text| number(text, &mut settings.query_threads),
-        get: |settings| settings.query_threads.to_string(),
-    },
-    Setting {
-        name: "ingest-threads",
-        value: "N",
-        default: "0",
-        help: "Threads that write; 0: one for each core",
-        set: |settings, text| number(text, &mut settings.ingest_threads),
-        get: |settings| settings.ingest_threads.to_string(),
-    },
-    Setting {
-        name: "query-timeout",
-        value: "TIME",
-        default: "2s",
-        help: "The longest time of a question. One whose client hangs up ends at once",
-        set: |settings, text| time(text, &mut settings.query_timeout),
-        get: |settings| long(settings.query_timeout),
-    },
-    Setting {
-        name: "hold",
-        value: "TIME",
-        default: "5s",
-        help: "The time for which a write waits for its turn before it is refused with status 429",
-        set: |settings, text| time(text, &mut settings.hold),
-        get: |settings| long(settings.hold),
-    },
-    Setting {
-        name: "body",
-        value: "SIZE",
-        default: "32MiB",
-        help: "The longest body of a request, also once it is unpacked",
-        set: |settings, text| size(text, &mut settings.body),
-        get: |settings| shown(settings.body),
-    },
-    Setting {
-        name: "connections",
-        value: "N",
-        default: "10240",
-        help: "The most connections; further ones wait until one is closed",
-        set: |settings, text| number(text, &mut settings.connections),
-        get: |settings| settings.connections.to_string(),
-    },
-    Setting {
-        name: "requests",
-        value: "N",
-        default: "1024",
-        help: "The most questions that wait for an answer; further ones are refused with status 503",
-        set: |settings, text| number(text, &mut settings.requests),
-        get: |settings| settings.requests.to_string(),
-    },
-    Setting {
-        name: "header-timeout",
-        value: "TIME",
-        default: "10s",
-        help: "The time in which the headers of a request have to come",
-        set: |settings, text| time(text, &mut settings.header_timeout),
-        get: |settings| long(settings.header_timeout),
-    },
-    Setting {
-        name: "shutdown-timeout",
-        value: "TIME",
-        default: "10s",
-        help: "The time that requests under way have when the server ends",
-        set: |settings, text| time(text, &mut settings.shutdown_timeout),
-        get: |settings| long(settings.shutdown_timeout),
-    },
+    number(
+        "query-threads",
+        "0",
+        "Threads that answer questions; 0: one for each core",
+        |settings| &mut settings.query_threads,
+    ),
+    number("ingest-threads", "0", "Threads that write; 0: one for each core", |settings| {
+        &mut settings.ingest_threads
+    }),
+    time(
+        "query-timeout",
+        "2s",
+        "The longest time of a question. One whose client hangs up ends at once",
+        |settings| &mut settings.query_timeout,
+    ),
+    time(
+        "hold",
+        "5s",
+        "The time for which a write waits for its turn before it is refused with status 429",
+        |settings| &mut settings.hold,
+    ),
+    size("body", "32MiB", "The longest body of a request, also once it is unpacked", |settings| {
+        &mut settings.body
+    }),
+    number(
+        "connections",
+        "10240",
+        "The most connections; further ones wait until one is closed",
+        |settings| &mut settings.connections,
+    ),
+    number(
+        "requests",
+        "1024",
+        "The most questions that wait for an answer; further ones are refused with status 503",
+        |settings| &mut settings.requests,
+    ),
+    time(
+        "header-timeout",
+        "10s",
+        "The time in which the headers of a request have to come",
+        |settings| &mut settings.header_timeout,
+    ),
+    time(
+        "shutdown-timeout",
+        "10s",
+        "The time that requests under way have when the server ends",
+        |settings| &mut settings.shutdown_timeout,
+    ),
 ];
 
 fn expected(text: &str, what: &str) -> String {
     format!("expected {what}, found {text:?}")
 }
 
-fn yes_or_no(text: &str) -> Result<bool, String> {
+/// Reads what an acknowledged document survives.
+pub(crate) fn durability(text: &str) -> Result<Durability, String> {
     match text {
-        "yes" | "true" => Ok(true),
-        "no" | "false" => Ok(false),
-        _ => Err(expected(text, "yes or no")),
+        "process" => Ok(Durability::Process),
+        "os" => Ok(Durability::Os),
+        _ => Err(expected(text, "process or os")),
     }
 }
 
-fn size(text: &str, to: &mut u64) -> Result<(), String> {
-    *to = Size::from_str(text)?.0;
-    Ok(())
-}
-
-fn shown(bytes: u64) -> String {
-    Size(bytes).to_string()
-}
-
-fn number(text: &str, to: &mut usize) -> Result<(), String> {
-    *to = text.parse().map_err(|_| expected(text, "a number from 0 on"))?;
-    Ok(())
-}
-
-fn time(text: &str, to: &mut Duration) -> Result<(), String> {
-    *to =
-        humantime::parse_duration(text).map_err(|_| expected(text, "a time, as in 500ms or 2s"))?;
-    Ok(())
-}
-
-fn long(time: Duration) -> String {
-    humantime::format_duration(time).to_string()
+/// Reads what a full index does.
+pub(crate) fn on_full(text: &str) -> Result<OnFull, String> {
+    match text {
+        "refuse" => Ok(OnFull::Refuse),
+        "drop-oldest" => Ok(OnFull::DropOldest),
+        _ => Err(expected(text, "refuse or drop-oldest")),
+    }
 }
