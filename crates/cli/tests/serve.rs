@@ -179,6 +179,13 @@ fn what_cannot_be_is_refused_by_its_name() {
     server.delete("/api/v1/b").is(204);
     server.put("/api/v1/c", "").is(201);
     assert_eq!(server.end(), 0);
+    // Indexes have the same memory again, and the budget is as it was.
+    let server = Server::start(&folder.path("all"), &flags);
+    let sizes = |index: &str| server.get(&format!("/api/v1/{index}")).is(200)["dram"].clone();
+    assert_eq!((sizes("a"), sizes("c")), (json!(64 << 20), json!(64 << 20)));
+    problem(server.put("/api/v1/b", ""), 507, "larger --dram");
+    server.delete("/api/v1/a").is(204);
+    server.put("/api/v1/b", "").is(201);
 }
 
 fn packed(bytes: &[u8]) -> Vec<u8> {

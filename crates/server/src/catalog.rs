@@ -18,11 +18,15 @@ use spirit::{Builder, Index, OpenError};
 use spirit_forms::size::Size;
 
 use crate::index_name::IndexName;
+use crate::kept::Kept;
 use crate::served::{Served, Taken};
 use crate::settings::Settings;
 
 /// The file that a directory with an index has.
 const HEAP: &str = "heap";
+
+/// The readers of an index beside those of the threads that answer: of writes that read a state first.
+const READERS_BESIDE: usize = 64;
 
 /// All indexes.
 pub(crate) struct Catalog {
@@ -55,6 +59,8 @@ pub(crate) enum NotMade {
     Exists,
     BeyondBudget(String),
     Open(OpenError),
+    /// Its settings could not be written.
+    NotKept(io::Error),
 }
 
 /// How far the server's start has come.
@@ -114,11 +120,23 @@ impl Catalog {
         let builder = self.builder(&name).while_recovering(move |progress| {
             percent.store(progress.percent(), Relaxed);
         });
-        let entry = match builder.open() {
+        let entry = match self.opened(&name, builder) {
             Ok(index) => Entry::Serving(Arc::new(Served::new(name.clone(), index))),
-            Err(error) => Entry::OutOfService(error.to_string()),
+            Err(why) => Entry::OutOfService(why),
         };
         self.entries_mut().insert(name, entry);
+    }
+
+    /// Opens an index with the DRAM that it had.
+    fn opened(&self, name: &IndexName, builder: Builder) -> Result<Index, String> {
+        let directory = self.path(name);
+        let kept = Kept::read(&directory);
+        let kept = kept.map_err(|error| format!("{}: {error}", directory.display()))?;
+        let builder = match kept {
+            Some(Kept { dram }) => builder.dram_bytes(dram),
+            None => builder,
+        };
+        builder.open().map_err(|error| error.to_string())
     }
 
     /// Returns a builder of an index, with the sizes of a new one.
@@ -129,7 +147,7 @@ impl Catalog {
             .durability(settings.durability)
             .on_full(settings.on_full)
             .opaque_text(true)
-            .readers_max(self.settings.query_threads.max(1) * 2 + 30)
+            .readers_max(settings.query_threads + READERS_BESIDE)
     }
 
     fn path(&self, name: &IndexName) -> PathBuf {
@@ -184,6 +202,7 @@ impl Catalog {
         self.check_budget(asked)?;
         let builder = self.builder(name).dram_bytes(asked.dram).nvm_bytes(asked.nvm);
         let index = change(builder).open().map_err(NotMade::Open)?;
+        Kept { dram: asked.dram }.write(&self.path(name)).map_err(NotMade::NotKept)?;
         let served = Arc::new(Served::new(name.clone(), index));
         self.entries_mut().insert(name.clone(), Entry::Serving(served.clone()));
         Ok(served)
@@ -290,6 +309,7 @@ impl fmt::Display for NotMade {
             NotMade::Exists => f.write_str("there is an index of this name"),
             NotMade::BeyondBudget(why) => f.write_str(why),
             NotMade::Open(error) => error.fmt(f),
+            NotMade::NotKept(error) => error.fmt(f),
         }
     }
 }

@@ -9,6 +9,7 @@ mod api;
 mod catalog;
 mod connections;
 mod index_name;
+mod kept;
 mod problem;
 mod rest;
 mod run;

@@ -117,6 +117,7 @@ impl From<NotMade> for Problem {
             NotMade::Exists => (StatusCode::CONFLICT, "index-exists"),
             NotMade::BeyondBudget(_) => (StatusCode::INSUFFICIENT_STORAGE, "beyond-budget"),
             NotMade::Open(_) => (StatusCode::BAD_REQUEST, "index-not-made"),
+            NotMade::NotKept(_) => (StatusCode::INTERNAL_SERVER_ERROR, "index-not-made"),
         };
         Problem::new(status, kind, "The index was not made", error)
     }

@@ -96,8 +96,12 @@ fn write(server: &Server, index: Option<&str>, body: &[u8]) -> Answered<Vec<Item
             left.iter().partition::<Vec<usize>, _>(|place| read[**place].index == *name);
         let changes: Vec<Change<'_>> =
             own.iter().map(|place| read[*place].change.clone()).collect();
-        let made =
-            names::named_or_made(server, name).and_then(|served| change::make(&served, &changes));
+        // Deletes make no index.
+        let served = match changes.iter().all(|change| change.action == Action::Delete) {
+            true => names::named(server, name),
+            false => names::named_or_made(server, name),
+        };
+        let made = served.and_then(|served| change::make(&served, &changes));
         let results = match made {
             Ok(results) => results,
             Err(Refused(refusal)) => vec![Err(refusal); own.len()],

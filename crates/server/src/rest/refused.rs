@@ -54,6 +54,7 @@ pub(super) fn not_made(name: &str, error: &NotMade) -> Refused {
         NotMade::Exists => Refusal::resource_already_exists(name, name),
         NotMade::BeyondBudget(why) => Refusal::rejected(format!("[{name}] was not made: {why}")),
         NotMade::Open(error) => Refusal::illegal_argument(error.to_string()),
+        NotMade::NotKept(error) => Refusal::new("engine_exception", 500, error.to_string()),
     })
 }
 
