@@ -71,6 +71,16 @@ fn shippers_find_the_bytes_that_they_look_for() {
         (&json!(201), &json!(400))
     );
     assert!(answer["took"].is_null() && answer["items"][0]["index"]["_id"].is_null());
+    // As many changes of one document as are asked for, in order.
+    let update = |n: usize| {
+        format!(
+            "{{\"update\":{{\"_index\":\"l\",\"_id\":\"9\"}}}}\n{{\"doc\":{{\"n\":{n}}},\"doc_as_upsert\":true}}\n"
+        )
+    };
+    let answer = server.post("/_bulk", (0..300).map(update).collect::<String>(), &ndjson).is(200);
+    let versions =
+        answer["items"].as_array().unwrap().iter().map(|item| item["update"]["_version"].as_u64());
+    assert!(versions.eq((1..=300).map(Some)), "{answer}");
     // A source comes back byte for byte.
     let source = "{\"b\":  1.50,\"a\":[ ]}";
     assert_eq!(server.put("/l/_doc/3", source).status, 201);

@@ -51,7 +51,15 @@ fn documents_come_back_as_they_came() {
     // Another process reads beside it.
     let beside = spirit(&["count", "-d", &folder.path("all/birds"), "text:heron"]).done();
     assert_eq!(beside.trim(), "100");
+    let line = spirit(&["get", "-d", &folder.path("all/birds"), "k7", "--json"]).done();
+    assert!(line.contains(r#""source":{"key":"k7",  "text": "heron 7", "n": 7}"#), "{line}");
+    let shown = spirit(&["search", "-d", &folder.path("all/birds"), "n:7"]).done();
+    assert!(shown.contains(r#""text": "heron 7""#), "{shown}");
     assert_eq!(server.end(), 0);
+    // The command would store texts that nobody finds.
+    let (directory, file) = (folder.path("all/birds"), folder.file("a.txt", "a line\n"));
+    let refused = spirit(&["ingest", "-d", &directory, &file]);
+    assert!(refused.code == 2 && refused.err.contains("spirit serve"), "{}", refused.err);
 }
 
 #[test]

@@ -72,6 +72,12 @@ fn ingest(
     if args.queries.is_some() {
         args.answering.check_texts(index)?;
     }
+    if index.settings().opaque_text {
+        // Texts of lines would be stored, and never found.
+        return Err(Failure::usage(
+            "the index was made by the server, and searches fields alone; send documents to `spirit serve`",
+        ));
+    }
     let dropped_before = index.start_report().expired;
     let mut progress = Progress::new(args.progress);
     let Sources { files, passed, rejects } = sources;

@@ -20,7 +20,7 @@ use super::refused::{Answered, Refused, not_written};
 use super::state::{self, State, VERSION};
 use crate::served::Served;
 
-/// How often a change is decided anew since another writer was faster.
+/// How often changes are decided anew, in a row, since another writer was faster.
 const TRIES: usize = 64;
 
 /// What a change does.
@@ -93,11 +93,12 @@ pub(super) fn make(
     }
     let mut results: Vec<Option<Result<Changed, Refusal>>> = changes.iter().map(|_| None).collect();
     let mut left: Vec<usize> = (0..changes.len()).collect();
-    for _ in 0..TRIES {
+    let mut tries = 0;
+    // Terminates: each round ends a change, or is one of few tries.
+    while !left.is_empty() && tries < TRIES {
+        let before = left.len();
         left = round(served, changes, left, &mut results);
-        if left.is_empty() {
-            break;
-        }
+        tries = if left.len() < before { 0 } else { tries + 1 };
     }
     let busy = || Refusal::version_conflict("", "the document changes all the time");
     Ok(results.into_iter().map(|result| result.unwrap_or_else(|| Err(busy()))).collect())
