@@ -200,9 +200,11 @@ impl Memory {
         self.returned.load(Acquire)
     }
 
-    /// True if space will come back as soon as readers have left.
+    /// True if space will come back as soon as readers leave that are still there.
     pub fn is_reclaiming(&self) -> bool {
-        !self.rings().limbo.is_empty()
+        let mut rings = self.rings();
+        self.collect(&mut rings);
+        !rings.limbo.is_empty()
     }
 
     /// Waits until space may have come back, or for a millisecond. A reader that unpins does not

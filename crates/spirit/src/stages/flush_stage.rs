@@ -143,7 +143,7 @@ impl FlushStage {
                 Ok(Task::Flush(flush, end)) => self.flush(flush, end),
                 Ok(Task::EngraveAll) => self.engrave_all(),
                 Ok(Task::MergeAll) => self.merge_all(),
-                Ok(Task::MakeRoom) => self.make_room_if_waited_for(),
+                Ok(Task::MakeRoom(progress)) => self.make_room_unless_since(progress),
                 Ok(Task::Report(done)) => self.waiting.push(done),
                 Ok(Task::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => is_idle = !self.idle(),
@@ -267,10 +267,14 @@ impl FlushStage {
         replayed
     }
 
-    /// Makes room for an operation that asked. If there was progress since it looked, it looks again,
-    /// and asks again if it has to: under [`OnFull::DropOldest`] room costs documents.
-    fn make_room_if_waited_for(&mut self) {
-        if self.shared.is_waited_for() {
+    /// Makes room for an operation that found none. If there was progress since it looked, it looks
+    /// again, and asks again if it has to: under [`OnFull::DropOldest`] room costs documents. While
+    /// readers hold up space that is free already, nothing is dropped: its space would not come sooner.
+    fn make_room_unless_since(&mut self, progress: u64) {
+        let may_drop = self.shared.on_full == OnFull::DropOldest;
+        if may_drop && self.shared.memory.is_reclaiming() {
+            self.tend();
+        } else if self.shared.progress() == progress {
             self.make_room_or_say_so();
         }
     }

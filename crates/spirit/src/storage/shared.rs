@@ -302,16 +302,10 @@ impl Shared {
         self.waited.store(progress + 1, Release);
     }
 
-    /// True if an operation has waited since the last progress: what has been made since it looked
-    /// for room is not what it waits for.
-    pub(crate) fn is_waited_for(&self) -> bool {
-        self.waited.load(Acquire) == self.progress() + 1
-    }
-
     /// True if an operation has waited since the last progress, and the flush stage can make no
     /// room.
     pub(crate) fn has_waited_in_vain(&self) -> bool {
-        self.is_stuck() && self.is_waited_for()
+        self.is_stuck() && self.waited.load(Acquire) == self.progress() + 1
     }
 
     /// Adds rows that had died before the start, beyond those that were counted; negative if fewer.

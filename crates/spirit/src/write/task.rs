@@ -14,8 +14,8 @@ pub(crate) enum Task {
     EngraveAll,
     /// Merge all engraved segments, however few: the index closes.
     MergeAll,
-    /// Make room: the ingest role found too little.
-    MakeRoom,
+    /// Make room: the ingest role read this progress, and then found too little.
+    MakeRoom(u64),
     /// Answer on the channel when all earlier tasks are done.
     Report(SyncSender<()>),
     /// End the thread.

@@ -201,7 +201,7 @@ impl Ingester {
     /// Waits for room in the long-term partition, within the policy.
     pub(super) fn wait_for_room(&self, progress: u64) -> Result<(), WriteError> {
         // A full queue means that the stage is at work, which makes room too.
-        let _ = self.tasks.try_send(Task::MakeRoom);
+        let _ = self.tasks.try_send(Task::MakeRoom(progress));
         self.wait_for_stage(progress)
     }
 }
