@@ -25,6 +25,7 @@ mod interval;
 mod kept_clauses;
 mod leaf;
 mod limits;
+mod necessary;
 mod one_object;
 mod packed;
 mod packed_key;

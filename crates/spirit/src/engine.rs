@@ -157,6 +157,7 @@ impl Engine {
 
     /// Closes the index in an orderly way, once.
     pub(crate) fn shut(&mut self) -> Result<(), WriteError> {
+        self.numbers.watch.end();
         let Some(store) = self.store.take() else {
             self.view.close();
             return Ok(());

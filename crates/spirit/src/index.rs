@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::fresh::KEY_BYTES_MAX;
 use spirit_index::ground::Gauge;
+use spirit_query::{Operator, Query};
 use spirit_schema::Schema;
 
 use crate::config::batch::Batch;
@@ -24,9 +25,11 @@ use crate::engine::executor::Executor;
 use crate::engine::follower::Follower;
 use crate::engine::readable::Readable;
 use crate::search::error::SearchError;
+use crate::search::into_query::{IntoQuery, Parsing};
 use crate::search::pool::Pool;
 use crate::search::reader::Reader;
 use crate::search::searcher::Searcher;
+use crate::standing::{StandingQueries, Tail, Tailing};
 use crate::storage::store::Store;
 use crate::storage::view::View;
 use builder::Builder;
@@ -41,6 +44,8 @@ pub struct Index {
     pub(crate) readable: Arc<Readable>,
     /// The idle desks of its searchers.
     pool: Arc<Pool>,
+    /// Its standing queries; none in a process that only reads.
+    standing: Option<Arc<StandingQueries>>,
 }
 
 impl fmt::Debug for Index {
@@ -85,7 +90,10 @@ impl Index {
 
     fn of(engine: Option<Box<Engine>>, readable: Readable) -> Index {
         let readable = Arc::new(readable);
-        Index { engine, pool: Arc::new(Pool::new(readable.clone())), readable }
+        let pool = Arc::new(Pool::new(readable.clone()));
+        let numbers = engine.as_ref().map(|engine| engine.numbers.clone());
+        let standing = |numbers| Arc::new(StandingQueries::new(readable.clone(), numbers));
+        Index { engine, pool, standing: numbers.map(standing), readable }
     }
 
     /// Returns the writing side; none in a process that only reads.
@@ -122,6 +130,25 @@ impl Index {
             // Searchers may have left idle slots.
             Err(refused) => self.pool.take_idle().map(Reader::at).ok_or(refused),
         }
+    }
+
+    /// Listens to what arrives and matches a query: documents that are added after this returns.
+    ///
+    /// The tail of the first query takes one of the [readers](Builder::readers_max) for good. A time
+    /// like `now-1h` is that of this call.
+    ///
+    /// # Errors
+    /// If the query is invalid. In a process that only reads.
+    pub fn tail<'q>(&self, query: impl IntoQuery<'q>, how: Tailing) -> Result<Tail, SearchError> {
+        let standing = self.standing.as_ref().ok_or(SearchError::ReadOnly)?;
+        let mut parser = self.readable.parser(Operator::Or);
+        let (mut own, mut warnings) = (Query::new(), Vec::new());
+        let mut parsing = Parsing { parser: &mut parser, query: &mut own, warnings: &mut warnings };
+        let query = query.into_query(&mut parsing)?.unwrap_or(&own);
+        if query.needs_positions() && !self.readable.options.positions {
+            return Err(SearchError::NoPositions);
+        }
+        standing.tail(query, how)
     }
 
     /// Adds a document, and returns its number. Numbers begin with 0, and each document has one

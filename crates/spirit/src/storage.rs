@@ -10,3 +10,8 @@ pub(crate) mod shared;
 pub(crate) mod store;
 pub(crate) mod trust;
 pub(crate) mod view;
+pub(crate) mod watch;
+
+#[cfg(test)]
+#[path = "../../mem/tests/modelled/mod.rs"]
+mod modelled;

@@ -24,6 +24,20 @@ pub enum SearchError {
     },
     /// The index is closed.
     Closed,
+    /// The reader is of another index than the tail.
+    OtherIndex,
+    /// This process only reads: only the one that writes an index reports what arrives.
+    ReadOnly,
+    /// The text is no place in the stream.
+    Place {
+        /// The text.
+        text: String,
+    },
+    /// The thread that looks at new documents cannot be started.
+    Thread {
+        /// The reason.
+        why: String,
+    },
     /// The cursor belongs to another query, order, scoring or fading.
     Cursor,
     /// The text is no cursor.
@@ -148,6 +162,20 @@ impl fmt::Display for SearchError {
             ),
             SearchError::Closed => {
                 f.write_str("the index is closed; open it again and use a new searcher")
+            }
+            SearchError::OtherIndex => f.write_str(
+                "the reader is of another index; take a tail's matches with its own index's",
+            ),
+            SearchError::ReadOnly => f.write_str(
+                "this process only reads the index; ask the one that writes it for what arrives",
+            ),
+            SearchError::Place { text } => write!(
+                f,
+                "`{text}` is no place in this index's stream: give a sequence number, or what \
+                 `places` returned"
+            ),
+            SearchError::Thread { why } => {
+                write!(f, "the thread that looks at new documents cannot be started: {why}")
             }
             SearchError::TimedOut => {
                 f.write_str("the query exceeded its time limit; simplify it, or raise the limit")

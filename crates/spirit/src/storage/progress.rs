@@ -83,10 +83,6 @@ impl<A: Atom64> Progress<A> {
 }
 
 #[cfg(test)]
-#[path = "../../../mem/tests/modelled/mod.rs"]
-mod modelled;
-
-#[cfg(test)]
 mod tests {
     use std::collections::VecDeque;
 
@@ -95,8 +91,8 @@ mod tests {
     use loom::sync::{Arc, Mutex};
     use loom::thread;
 
-    use super::modelled::Model64;
     use super::*;
+    use crate::storage::modelled::Model64;
 
     impl Progress<Model64> {
         fn modelled() -> Progress<Model64> {

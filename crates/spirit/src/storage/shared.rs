@@ -21,8 +21,9 @@ use crate::config::options::Options;
 use crate::storage::fields::Fields;
 use crate::storage::progress::Progress;
 use crate::storage::retention::Retention;
+use crate::storage::watch::Watch;
 
-/// Numbers that all executors of an index draw from.
+/// What all executors of an index share: the numbers that they draw from, and who waits for rows.
 #[derive(Debug, Default)]
 pub(crate) struct Numbers {
     /// The next sequence number. Each operation draws one.
@@ -35,6 +36,8 @@ pub(crate) struct Numbers {
     pub(crate) explicit_end: AtomicU64,
     /// At a start, the number of the last group whose offset a log has.
     pub(crate) group: AtomicU64,
+    /// The thread that looks at new rows, if there is one.
+    pub(crate) watch: Watch,
 }
 
 impl Numbers {

@@ -412,6 +412,7 @@ impl Ingester {
 
     fn publish(&self) {
         self.shared.memory.publish(self.row_end(), self.sequence_end);
+        self.shared.numbers.watch.notify();
     }
 
     /// Stores the counts of the segment being filled for statistics.

@@ -1,0 +1,359 @@
+//! The matcher: a thread that holds new rows against standing queries.
+//!
+//! It looks in *rounds*. A round takes a snapshot of each executor, and asks the queries about the rows
+//! since the last one. The ingest role does nothing for it but wake the thread. In a segment that is
+//! being filled, the terms of the new rows [lead](super::triggers) to the queries that are asked. If the
+//! rows are in registered segments already, since the thread had no time, all queries are asked.
+//!
+//! What is asked is the query itself, by the evaluators that answer searches. So a standing query
+//! matches what a search finds. A query that is one short term needs no evaluator: each row that leads
+//! to it matches.
+//!
+//! A document that dies before the round that would find it is not reported. A replaced document's new
+//! version is.
+
+use std::sync::Arc;
+use std::sync::atomic::{Ordering::Acquire, fence};
+use std::thread;
+use std::time::Duration;
+
+use spirit_index::ground::TermKey;
+use spirit_index::memory::Memory;
+use spirit_index::snapshot::Snapshot;
+use spirit_query::{Address, CLAUSES_MAX, Query, Scratch, Settings};
+
+use super::listener::{Listener, Matched};
+use super::mail::{Letter, Mail};
+use super::triggers::{QueryId, Triggers};
+use crate::engine::readable::Readable;
+use crate::search::error::SearchError;
+use crate::search::request::Limits;
+use crate::search::seat::{End, Seat};
+use crate::storage::shared::Numbers;
+use crate::storage::view::View;
+
+/// The pause after a round that found new rows. A stream fills the next round meanwhile, and its writers
+/// need not wake the thread.
+const PAUSE: Duration = Duration::from_micros(100);
+
+/// A standing query.
+struct Standing {
+    listener: Arc<Listener>,
+    /// Its necessary terms.
+    terms: Option<Vec<TermKey>>,
+    /// The term, if that is the whole query.
+    only_term: Option<TermKey>,
+    /// The look that wanted it last, and if it is a term, one past the row that it matched last.
+    wanted: (u64, u64),
+}
+
+/// The matcher of an index.
+pub(super) struct Matcher {
+    index: Arc<Readable>,
+    numbers: Arc<Numbers>,
+    mail: Arc<Mail>,
+    seat: Seat,
+    round: Round,
+}
+
+/// The memory of a round.
+struct Round {
+    queries: Vec<Option<Standing>>,
+    unused: Vec<QueryId>,
+    triggers: Triggers,
+    /// The first row of each executor that was not looked at.
+    cursors: Vec<u64>,
+    scratch: Scratch,
+    /// The number of this look at an executor.
+    look: u64,
+    /// The queries to ask.
+    wanted: Vec<QueryId>,
+    hits: Vec<Address>,
+    found: Vec<(QueryId, Matched)>,
+    failed: Vec<(QueryId, SearchError)>,
+}
+
+impl Matcher {
+    /// Returns a matcher that looks at what is added from now on.
+    pub(super) fn new(
+        index: Arc<Readable>,
+        numbers: Arc<Numbers>,
+        mail: Arc<Mail>,
+    ) -> Result<Matcher, SearchError> {
+        let seat = Seat::take(index.view(), index.options.readers_max)?;
+        let round = Round::new(seat.view());
+        Ok(Matcher { index, numbers, mail, seat, round })
+    }
+
+    /// Looks until the index is closed.
+    pub(super) fn run(mut self) {
+        let watch = &self.numbers.clone().watch;
+        watch.begin();
+        while !watch.is_over() {
+            self.read_mail();
+            if self.round.is_empty() {
+                watch.rest();
+                watch.sleep(|| self.mail.is_waiting() || watch.is_over());
+                continue;
+            }
+            match self.look() {
+                Ok(true) => thread::sleep(PAUSE),
+                Ok(false) => {
+                    let has_new = || self.mail.is_waiting() || self.round.has_new(self.seat.view());
+                    watch.sleep(|| has_new() || watch.is_over());
+                }
+                Err(error) => self.round.end(&error),
+            }
+        }
+        self.mail.close();
+        self.read_mail();
+        self.round.end(&SearchError::Closed);
+    }
+
+    fn read_mail(&mut self) {
+        for letter in self.mail.take() {
+            match letter {
+                Letter::Listen(listener, reply) => {
+                    if self.round.is_empty() {
+                        self.round.catch_up(self.seat.view());
+                        self.numbers.watch.begin();
+                    }
+                    listener.restart();
+                    self.round.add(&listener, self.seat.view());
+                    // A caller that was interrupted has dropped its end.
+                    let _ = reply.send(self.round.cursors.clone());
+                }
+                Letter::Leave(listener) => self.round.remove(&listener),
+            }
+        }
+    }
+
+    /// Looks at the new rows of all executors, and reports matches. False if there are no new rows.
+    fn look(&mut self) -> Result<bool, SearchError> {
+        let Matcher { index, seat, round, .. } = self;
+        round.found.clear();
+        let mut cursors = std::mem::take(&mut round.cursors);
+        let looked = seat.ask(index, End::Leave, |view| {
+            let mut has_new = false;
+            for (executor, cursor) in cursors.iter_mut().enumerate() {
+                has_new |= round.look_at(index, view, executor, cursor);
+            }
+            Ok(has_new)
+        });
+        round.cursors = cursors;
+        let has_new = looked?;
+        round.report();
+        Ok(has_new)
+    }
+}
+
+impl Round {
+    fn new(view: &View) -> Round {
+        let rows_max = view.parts[0].memory.geometry().rewritten_rows_max();
+        Round {
+            queries: Vec::new(),
+            unused: Vec::new(),
+            triggers: Triggers::new(view.parts.len()),
+            cursors: vec![0; view.parts.len()],
+            scratch: Scratch::new(CLAUSES_MAX, rows_max),
+            look: 0,
+            wanted: Vec::new(),
+            hits: Vec::new(),
+            found: Vec::new(),
+            failed: Vec::new(),
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queries.len() == self.unused.len()
+    }
+
+    /// Begins behind all rows, since no query waits.
+    fn catch_up(&mut self, view: &View) {
+        let rows = view.parts.iter().map(|part| part.memory.visible());
+        self.cursors.iter_mut().zip(rows).for_each(|(cursor, rows)| *cursor = rows);
+    }
+
+    /// True if an executor has rows that were not looked at.
+    fn has_new(&self, view: &View) -> bool {
+        view.parts.iter().zip(&self.cursors).any(|(part, cursor)| part.memory.visible() > *cursor)
+    }
+
+    fn add(&mut self, listener: &Arc<Listener>, view: &View) {
+        if self.queries.iter().flatten().any(|one| Arc::ptr_eq(&one.listener, listener)) {
+            return;
+        }
+        let query = &listener.query;
+        let terms = query.necessary_terms(|term, hash| {
+            // What is not in the dictionary yet is rare, or will be looked up often for a while.
+            let entries = |memory: &Memory| {
+                Snapshot::take(memory).entries(term, hash).view(memory.region()).postings()
+            };
+            view.parts.iter().map(|part| u64::from(entries(&part.memory))).sum()
+        });
+        let id = self.unused.pop().unwrap_or_else(|| {
+            self.queries.push(None);
+            self.queries.len() as QueryId - 1
+        });
+        self.triggers.add(id, terms.as_deref());
+        let (listener, only_term) = (listener.clone(), query.only_term());
+        self.queries[id as usize] = Some(Standing { listener, terms, only_term, wanted: (0, 0) });
+    }
+
+    fn remove(&mut self, listener: &Arc<Listener>) {
+        let is_it = |query: &Option<Standing>| {
+            query.as_ref().is_some_and(|query| Arc::ptr_eq(&query.listener, listener))
+        };
+        if let Some(place) = self.queries.iter().position(is_it) {
+            self.remove_at(place as QueryId);
+        }
+    }
+
+    fn remove_at(&mut self, id: QueryId) -> Option<Standing> {
+        let query = self.queries[id as usize].take()?;
+        self.triggers.remove(id, query.terms.as_deref());
+        self.unused.push(id);
+        Some(query)
+    }
+
+    /// Ends all queries.
+    fn end(&mut self, why: &SearchError) {
+        for id in 0..self.queries.len() as QueryId {
+            if let Some(query) = self.remove_at(id) {
+                query.listener.end(why.clone());
+            }
+        }
+    }
+
+    /// Looks at an executor's rows from `cursor` on, and moves it behind them. False if there are none.
+    fn look_at(
+        &mut self,
+        index: &Readable,
+        view: &View,
+        executor: usize,
+        cursor: &mut u64,
+    ) -> bool {
+        let memory = &view.parts[executor].memory;
+        let snapshot = Snapshot::take(memory).without_older(view.over_ms());
+        let from = *cursor;
+        if snapshot.visible() <= from {
+            return false;
+        }
+        *cursor = snapshot.visible();
+        let oldest = oldest_since(&snapshot, from);
+        let (new, found) = (snapshot.since(oldest), self.found.len());
+        self.wanted.clear();
+        self.look += 1;
+        let has_vectors = memory.geometry().settings.positions;
+        let is_fresh = oldest == snapshot.window().end;
+        if !(has_vectors && is_fresh && self.follow_terms(executor, &new, from)) {
+            self.found.truncate(found);
+            self.wanted.clear();
+            let all = self.queries.iter().enumerate();
+            self.wanted.extend(all.filter(|(_, query)| query.is_some()).map(|(id, _)| id as u32));
+        }
+        self.ask(index, &new, executor as u32, from);
+        true
+    }
+
+    /// Finds the queries that rows from `from` on lead to. False if the rows are not in fresh segments
+    /// any more: then their vectors may be gone.
+    fn follow_terms(&mut self, executor: usize, new: &Snapshot<'_>, from: u64) -> bool {
+        let Round { queries, triggers, wanted, found, look, .. } = self;
+        wanted.extend(triggers.always());
+        for segment in new.fresh().rev() {
+            for local in segment.rows_before(from)..segment.rows() {
+                if segment.is_dead(local) {
+                    continue;
+                }
+                let row = segment.row_number(local);
+                let sequence = segment.sequence(local);
+                triggers.each_of_row(executor, &segment, local, |id, term| {
+                    let Some(query) = &mut queries[id as usize] else { return };
+                    let (mark, is_match) = match query.only_term == Some(term) {
+                        true => ((*look, row + 1), true),
+                        false => ((*look, 0), false),
+                    };
+                    if query.wanted == mark {
+                        return;
+                    }
+                    query.wanted = mark;
+                    match is_match {
+                        true => {
+                            let executor = executor as u32;
+                            found.push((id, Matched { executor, row, sequence }));
+                        }
+                        false => wanted.push(id),
+                    }
+                });
+            }
+        }
+        // The loads of vectors come before that of the window: a segment that is not registered by now
+        // was not packed before.
+        fence(Acquire);
+        new.memory().window().end == new.window().end
+    }
+
+    /// Asks queries about the rows of a snapshot from `from` on.
+    fn ask(&mut self, index: &Readable, new: &Snapshot<'_>, executor: u32, from: u64) {
+        let limits = Limits::default();
+        let level = index.options.vectors;
+        for id in self.wanted.drain(..) {
+            let Some(query) = &self.queries[id as usize] else { continue };
+            let settings =
+                Settings { level, from_row: from, limits: limits.begin(), ..Settings::default() };
+            let query = &query.listener.query;
+            match rows_of(query, new, settings, &mut self.scratch, executor, &mut self.hits) {
+                Ok(matches) => self.found.extend(matches.map(|matched| (id, matched))),
+                Err(error) => self.failed.push((id, error)),
+            }
+        }
+    }
+
+    /// Queues what was found, for each query in the order of its rows.
+    fn report(&mut self) {
+        // Stable: the matches of a query are in the order of executors and rows.
+        self.found.sort_by_key(|(id, _)| *id);
+        for matches in self.found.chunk_by(|(one, _), (other, _)| one == other) {
+            if let Some(query) = &self.queries[matches[0].0 as usize] {
+                query.listener.send(matches.iter().map(|(_, matched)| *matched));
+            }
+        }
+        self.found.clear();
+        while let Some((id, error)) = self.failed.pop() {
+            if let Some(query) = self.remove_at(id) {
+                query.listener.end(error);
+            }
+        }
+    }
+}
+
+/// Returns the position of the oldest segment with rows from `from` on.
+fn oldest_since(snapshot: &Snapshot<'_>, from: u64) -> u32 {
+    let window = snapshot.window();
+    let is_before = |position| {
+        let segment = snapshot.segment(position);
+        segment.is_none_or(|segment| segment.base_row() + segment.row_span() < from)
+    };
+    let older = (window.oldest..window.end).rev().find(|position| is_before(*position));
+    older.map_or(window.oldest, |position| position + 1)
+}
+
+/// Finds the matches of a query in a snapshot, in the order of their rows. `hits` is scratch memory.
+pub(super) fn rows_of<'s>(
+    query: &Query,
+    snapshot: &'s Snapshot<'s>,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+    executor: u32,
+    hits: &'s mut Vec<Address>,
+) -> Result<impl Iterator<Item = Matched> + use<'s>, SearchError> {
+    hits.clear();
+    let rows = snapshot.segments().map(|segment| segment.rows() as usize).sum();
+    spirit_query::newest(snapshot, query, settings, scratch, executor, rows, hits)?;
+    Ok(hits.iter().rev().map(move |hit| {
+        let segment = snapshot.of(hit.segment);
+        let (row, sequence) = (segment.row_number(hit.local), segment.sequence(hit.local));
+        Matched { executor, row, sequence }
+    }))
+}

@@ -1,0 +1,324 @@
+//! Standing queries: a tail gives what a search finds, each match once and in order, however slow the
+//! listener, and whatever place it begins at.
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Barrier};
+use std::thread;
+use std::time::Duration;
+
+use spirit::{
+    Analyzer, Builder, Document, FieldKind, Index, OnFull, Reader, Search, SearchError, Tail,
+    Tailing,
+};
+use support::{Chance, tiny};
+
+const LONG: Duration = Duration::from_secs(60);
+
+/// One of each kind of query: terms, what has necessary terms, and what has none.
+const QUERIES: [&str; 16] = [
+    "common",
+    "w3",
+    "w3 w5",
+    "w1 AND w2",
+    "+w1 w2 -w4",
+    "\"w1 w2\"",
+    "\"w1 w2\"~3",
+    "(w1 OR w9) AND (w2 OR w8)",
+    "w1*",
+    "*",
+    "* -common",
+    "w2 OR w7*",
+    "by:ann AND w1",
+    "size:>50",
+    "size:[10 TO 20] AND w3",
+    "a-word-that-is-longer-than-a-key-has-room-for",
+];
+
+fn fields(options: Builder) -> Builder {
+    options.field("by", FieldKind::Keyword).field("size", FieldKind::Integer)
+}
+
+/// Returns the text of a document: a few words of ten, and rarer ones.
+fn text(chance: &mut Chance) -> String {
+    let mut words = Vec::new();
+    for _ in 0..1 + chance.below(6) {
+        words.push(format!("w{}", chance.below(10)));
+    }
+    if chance.below(3) > 0 {
+        words.push("common".to_owned());
+    }
+    if chance.below(50) == 0 {
+        words.push("a-word-that-is-longer-than-a-key-has-room-for".to_owned());
+    }
+    words.join(" ")
+}
+
+fn add(index: &Index, chance: &mut Chance) {
+    let text = text(chance);
+    let by = ["ann", "bo"][chance.below(2) as usize];
+    let document = Document::new().text(&text).field("by", by);
+    index.add(document.field("size", chance.below(100) as i64)).unwrap();
+}
+
+/// Takes all that waits, until nothing comes for a moment.
+fn take_all(tail: &mut Tail, reader: &mut Reader, most: usize) -> Vec<(String, u64, String)> {
+    let mut taken = Vec::new();
+    let mut pause = Duration::from_millis(300);
+    while tail.wait(pause) {
+        let hits = tail.take(reader, most).unwrap();
+        let places: Vec<String> = tail.places().collect();
+        assert_eq!(places.len(), hits.len());
+        for (hit, place) in hits.iter().zip(places) {
+            taken.push((hit.key().unwrap().to_string(), hit.sequence().unwrap(), place));
+        }
+        pause = Duration::from_millis(300);
+    }
+    taken
+}
+
+/// Returns the keys that a search finds.
+fn found(reader: &mut Reader, query: &str) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    let mut search = Search::newest(10_000);
+    loop {
+        let hits = reader.search(query, search.clone()).unwrap();
+        keys.extend(hits.keys().unwrap().iter().map(ToString::to_string));
+        match hits.cursor().unwrap() {
+            Some(cursor) if !hits.is_empty() => search = Search::newest(10_000).after(cursor),
+            _ => return keys,
+        }
+    }
+}
+
+fn assert_is_what_a_search_finds(
+    reader: &mut Reader,
+    query: &str,
+    taken: &[(String, u64, String)],
+    executors: usize,
+) {
+    let keys: BTreeSet<String> = taken.iter().map(|(key, ..)| key.clone()).collect();
+    assert_eq!(keys.len(), taken.len(), "{query}: some came twice");
+    assert_eq!(keys, found(reader, query), "{query}");
+    if executors == 1 {
+        assert!(taken.windows(2).all(|two| two[0].1 < two[1].1), "{query}: in another order");
+    }
+}
+
+/// Tails of all queries while threads add: each gives what a search finds at the end.
+fn tails_give_what_searches_find(executors: usize, positions: bool, capacity: usize) {
+    let options = fields(tiny(executors, 256 << 20)).positions(positions);
+    let index = options.open().unwrap();
+    let queries = QUERIES.iter().filter(|query| positions || !query.contains('"'));
+    let tails = queries.map(|query| {
+        let how = Tailing::default().capacity(capacity);
+        (*query, index.tail(*query, how).unwrap())
+    });
+    let mut tails: Vec<(&str, Tail)> = tails.collect();
+    thread::scope(|scope| {
+        for seed in 0..2 {
+            let index = &index;
+            scope.spawn(move || {
+                let mut chance = Chance::new(seed);
+                for n in 0..4_000 {
+                    add(index, &mut chance);
+                    if n % 1_000 == 999 {
+                        thread::sleep(Duration::from_millis(5));
+                    }
+                }
+            });
+        }
+    });
+    let mut reader = index.reader().unwrap();
+    for (query, tail) in &mut tails {
+        let taken = take_all(tail, &mut reader, 1_000);
+        assert_is_what_a_search_finds(&mut reader, query, &taken, executors);
+        assert_eq!(tail.missed(), 0, "{query}");
+    }
+}
+
+#[test]
+fn tails_of_one_executor_give_what_searches_find() {
+    tails_give_what_searches_find(1, true, 1 << 20);
+}
+
+#[test]
+fn tails_of_three_executors_give_what_searches_find() {
+    tails_give_what_searches_find(3, true, 1 << 20);
+}
+
+#[test]
+fn tails_without_positions_give_what_searches_find() {
+    tails_give_what_searches_find(1, false, 1 << 20);
+}
+
+#[test]
+fn slow_listeners_lose_nothing() {
+    tails_give_what_searches_find(1, true, 3);
+    tails_give_what_searches_find(2, true, 3);
+}
+
+/// A listener that goes away and comes back at the last place that it saw, again and again, while threads
+/// add, flush and settle.
+fn places_have_no_gap(executors: usize) {
+    let index = fields(tiny(executors, 256 << 20)).open().unwrap();
+    let query = "common";
+    let over = AtomicU64::new(0);
+    let (index, over) = (&index, &over);
+    let taken = thread::scope(|scope| {
+        let listener = scope.spawn(move || {
+            let mut reader = index.reader().unwrap();
+            let mut taken: Vec<(String, u64, String)> = Vec::new();
+            let mut chance = Chance::new(7);
+            loop {
+                let ends = over.load(Relaxed) == 2;
+                let place = taken.last().map_or("0".to_owned(), |(.., place)| place.clone());
+                // The first document is no match, so that the place before all of them has a number.
+                let mut tail = index.tail(query, Tailing::default().since(place)).unwrap();
+                for _ in 0..1 + chance.below(8) {
+                    if tail.wait(Duration::from_millis(2)) {
+                        let most = 1 + chance.below(300) as usize;
+                        let hits = tail.take(&mut reader, most).unwrap();
+                        let of = |(hit, place): (spirit::Hit<'_>, String)| {
+                            (hit.key().unwrap().to_string(), hit.sequence().unwrap(), place)
+                        };
+                        taken.extend(hits.iter().zip(tail.places()).map(of));
+                    }
+                }
+                if ends {
+                    taken.extend(take_all(&mut tail, &mut reader, 1_000));
+                    return taken;
+                }
+            }
+        });
+        index.add("the first").unwrap();
+        for seed in 0..2 {
+            scope.spawn(move || {
+                let mut chance = Chance::new(seed);
+                for n in 0..6_000 {
+                    add(index, &mut chance);
+                    if n % 500 == 0 {
+                        thread::sleep(Duration::from_millis(3));
+                    }
+                }
+                over.fetch_add(1, Relaxed);
+            });
+        }
+        listener.join().unwrap()
+    });
+    let mut reader = index.reader().unwrap();
+    assert_is_what_a_search_finds(&mut reader, query, &taken, executors);
+}
+
+#[test]
+fn places_of_one_executor_have_no_gap() {
+    places_have_no_gap(1);
+}
+
+#[test]
+fn places_of_three_executors_have_no_gap() {
+    places_have_no_gap(3);
+}
+
+/// Updates and deletes: the last state of each document that still lives is reported, behind its others.
+#[test]
+fn the_last_state_of_each_document_comes() {
+    let index = tiny(1, 64 << 20).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    let mut tail = index.tail("state", Tailing::default()).unwrap();
+    let mut chance = Chance::new(3);
+    for n in 0..20_000 {
+        let key = format!("k{}", chance.below(300));
+        match chance.below(10) {
+            0 => _ = index.delete(&key).unwrap(),
+            _ => index.put(&key, &format!("state {n}")).unwrap(),
+        }
+    }
+    let mut last = std::collections::BTreeMap::new();
+    for (key, sequence, _) in take_all(&mut tail, &mut reader, 1_000) {
+        assert!(last.insert(key, sequence).is_none_or(|before| before < sequence));
+    }
+    let hits = reader.search("state", Search::newest(1_000)).unwrap();
+    for hit in &hits {
+        assert_eq!(last.get(&*hit.key().unwrap()), Some(&hit.sequence().unwrap()));
+    }
+}
+
+/// What is dropped before it is taken is left out, and counted.
+#[test]
+fn what_was_dropped_is_counted() {
+    let index = tiny(1, 1 << 20).on_full(OnFull::DropOldest).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    let mut tail = index.tail("common", Tailing::default().capacity(10)).unwrap();
+    let mut late = index.tail("common", Tailing::default().since("0")).unwrap();
+    let mut chance = Chance::new(1);
+    for n in 0..200_000 {
+        index.add(&format!("common {n} {}", text(&mut chance))).unwrap();
+    }
+    let left = reader.count("*").unwrap();
+    // The place 0 is behind the first document.
+    for (tail, all) in [(&mut tail, 200_000), (&mut late, 199_999)] {
+        let taken = take_all(tail, &mut reader, 10_000).len() as u64;
+        assert_eq!(taken + tail.missed(), all, "{taken} of {left}");
+        assert!(taken < 200_000 / 2 && taken + 2_000 > left, "{taken} of {left}");
+    }
+}
+
+#[test]
+fn a_bell_rings_once_until_all_is_taken() {
+    let index = Index::builder().dram_bytes(64 << 20).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    let rings = Arc::new(AtomicU64::new(0));
+    let bell = rings.clone();
+    let how = Tailing::default().bell(move || _ = bell.fetch_add(1, Relaxed));
+    let mut tail = index.tail("heron", how).unwrap();
+    for round in 1..=3 {
+        for _ in 0..5 {
+            index.add("a heron").unwrap();
+        }
+        index.add("a gull").unwrap();
+        let mut taken = 0;
+        while taken < 5 {
+            assert!(tail.wait(LONG));
+            taken += tail.take(&mut reader, 2).unwrap().len();
+        }
+        assert!((round..=round * 5).contains(&rings.load(Relaxed)));
+        assert!(!tail.wait(Duration::from_millis(5)));
+    }
+}
+
+#[test]
+fn wrong_queries_places_and_readers_are_refused() {
+    let index = Index::in_memory().unwrap();
+    let other = Index::in_memory().unwrap();
+    assert!(matches!(index.tail("nobody:x", Tailing::default()), Err(SearchError::Parse(_))));
+    for place in ["", "x", "1.2", "-1", "18446744073709551615", "1.x"] {
+        let refused = index.tail("a", Tailing::default().since(place));
+        assert!(matches!(refused, Err(SearchError::Place { text }) if text == place), "{place}");
+    }
+    let mut tail = index.tail("a", Tailing::default()).unwrap();
+    let mut reader = other.reader().unwrap();
+    assert!(matches!(tail.take(&mut reader, 1), Err(SearchError::OtherIndex)));
+}
+
+#[test]
+fn a_closed_index_ends_its_tails() {
+    let index = Index::builder().analyzer(Analyzer::Simple).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    let mut tail = index.tail("a", Tailing::default()).unwrap();
+    let started = Arc::new(Barrier::new(2));
+    let closer = thread::spawn({
+        let started = started.clone();
+        move || {
+            started.wait();
+            index.close().unwrap();
+        }
+    });
+    started.wait();
+    assert!(tail.wait(LONG), "nothing says that the index is closed");
+    assert!(matches!(tail.take(&mut reader, 1), Err(SearchError::Closed)));
+    closer.join().unwrap();
+}
