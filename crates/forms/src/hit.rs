@@ -53,6 +53,11 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Hit {
+    /// Reads all that is stored of a hit's document.
+    pub fn of(hit: &spirit::Hit<'_>, settings: &Settings) -> Result<Hit, HitError> {
+        Hit::read(hit, Wanted { settings, sort: false, fields: &[] }, None)
+    }
+
     /// Reads what is wanted of a hit, and its snippets if it is to be highlighted.
     pub(crate) fn read(
         hit: &spirit::Hit<'_>,

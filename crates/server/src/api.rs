@@ -6,6 +6,7 @@ mod health;
 mod indexes;
 mod search;
 pub(crate) mod server;
+mod tail;
 mod write;
 
 use axum::Router;
@@ -35,6 +36,7 @@ pub(crate) fn router(server: Server) -> Router {
         .route("/api/v1/{index}/documents/{*key}", document)
         .route("/api/v1/{index}/search", get(search::get).post(search::post))
         .route("/api/v1/{index}/count", get(search::count))
+        .route("/api/v1/{index}/tail", get(tail::get))
         .merge(rest::router())
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)

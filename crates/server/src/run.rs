@@ -120,7 +120,7 @@ async fn serve_catalog(
     let workers = workers.map_err(ServeError::System)?;
     let end = end_when_asked().map_err(ServeError::System)?;
     catalog.start();
-    let router = api::router(Server::new(settings.clone(), catalog, workers));
+    let router = api::router(Server::new(settings.clone(), catalog, workers, end.clone()));
     listening(address);
     connections::serve(listener, router, settings, end).await;
     Ok(())

@@ -223,6 +223,23 @@ fn places_of_three_executors_have_no_gap() {
     places_have_no_gap(3);
 }
 
+/// A query whose terms the segment that is being filled has already.
+#[test]
+fn a_query_that_comes_late_finds_what_comes_later() {
+    let index = fields(tiny(1, 64 << 20)).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    let mut first = index.tail("w1", Tailing::default()).unwrap();
+    index.add("w1 w2 w3").unwrap();
+    assert!(first.wait(LONG));
+    assert_eq!(first.take(&mut reader, 10).unwrap().len(), 1);
+    for (number, query) in ["w2", "w3 AND w1"].into_iter().enumerate() {
+        let mut late = index.tail(query, Tailing::default()).unwrap();
+        index.add("w1 w2 w3").unwrap();
+        assert!(late.wait(LONG), "{query}");
+        assert_eq!(late.take(&mut reader, 10).unwrap().keys().unwrap(), [(number + 1).to_string()]);
+    }
+}
+
 /// Updates and deletes: the last state of each document that still lives is reported, behind its others.
 #[test]
 fn the_last_state_of_each_document_comes() {

@@ -121,6 +121,10 @@ impl Server {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
+    pub(crate) fn connect(&self) -> TcpStream {
+        TcpStream::connect(&self.address).unwrap()
+    }
+
     pub(crate) fn id(&self) -> i32 {
         self.child.id() as i32
     }

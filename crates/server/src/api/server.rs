@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use spirit::Reader;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -31,16 +31,28 @@ struct Shared {
     workers: Workers,
     /// One permit for each write that runs or is about to.
     writes: Semaphore,
+    /// Becomes true when the server is asked to end.
+    ending: watch::Receiver<bool>,
 }
 
 impl Server {
-    pub(crate) fn new(settings: Settings, catalog: Arc<Catalog>, workers: Workers) -> Server {
+    pub(crate) fn new(
+        settings: Settings,
+        catalog: Arc<Catalog>,
+        workers: Workers,
+        ending: watch::Receiver<bool>,
+    ) -> Server {
         let writes = Semaphore::new(settings.ingest_threads * WAITING_WRITES);
-        Server(Arc::new(Shared { settings, catalog, workers, writes }))
+        Server(Arc::new(Shared { settings, catalog, workers, writes, ending }))
     }
 
     pub(crate) fn settings(&self) -> &Settings {
         &self.0.settings
+    }
+
+    /// Returns what becomes true when the server is asked to end. Answers without an end must end then.
+    pub(crate) fn ending(&self) -> watch::Receiver<bool> {
+        self.0.ending.clone()
     }
 
     pub(crate) fn catalog(&self) -> &Arc<Catalog> {

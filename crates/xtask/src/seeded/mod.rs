@@ -1,7 +1,7 @@
 //! `cargo xtask seeded`: whether the tests of the persistent tier and of queries find what they are there to find.
 //!
 //! Tests that pass say little unless they fail where something is wrong. So each of the bugs, of [storage](bugs), of
-//! [caches](cache_bugs), of [conditions](condition_bugs), of [patterns](pattern_bugs), of [queries](query_bugs) and of [ranking](ranking_bugs), is put into a [copy](copy::Copy) of the sources, alone, and the tests named beside
+//! [caches](cache_bugs), of [conditions](condition_bugs), of [patterns](pattern_bugs), of [queries](query_bugs), of [ranking](ranking_bugs) and of [standing queries](standing_bugs), is put into a [copy](copy::Copy) of the sources, alone, and the tests named beside
 //! it have to compile and to fail. They have to pass without it first: a test that always fails finds nothing.
 
 mod bug;
@@ -12,6 +12,7 @@ mod copy;
 mod pattern_bugs;
 mod query_bugs;
 mod ranking_bugs;
+mod standing_bugs;
 
 use std::fmt;
 use std::path::Path;
@@ -36,6 +37,7 @@ fn every_bug() -> impl Iterator<Item = &'static Bug> {
         .iter()
         .chain(cache_bugs::BUGS)
         .chain(condition_bugs::BUGS)
+        .chain(standing_bugs::BUGS)
         .chain(pattern_bugs::BUGS)
         .chain(query_bugs::BUGS)
         .chain(ranking_bugs::BUGS)

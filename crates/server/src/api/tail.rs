@@ -1,0 +1,168 @@
+//! `/api/v1/{index}/tail`: documents that match a query, as they arrive, as server-sent events.
+//!
+//! Each event has a document as a search gives it, and as its `id` the place behind it. A client that
+//! comes back with `Last-Event-ID` gets what it has not seen. A client that reads slowly keeps nothing in
+//! memory here: the engine looks for its documents again.
+//!
+//! An event `missed` says how many documents were dropped before the client got them, in all. An event
+//! `end` says why there are no more.
+
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use axum::extract::{Path, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use spirit::{Reader, Tail, Tailing};
+use spirit_forms::hit::Hit;
+use tokio::sync::{Notify, mpsc};
+use tokio_stream::StreamExt;
+use tokio_stream::wrappers::ReceiverStream;
+
+use super::server::{Parameters, Server};
+use crate::problem::{Answered, Problem};
+use crate::served::Served;
+
+/// Documents that are read at once.
+const HITS: usize = 100;
+/// Events that wait for the connection. Beyond it, nothing is read from the index.
+const EVENTS: usize = 2 * HITS;
+/// The time after which a client that gets nothing else gets a comment, so that nobody closes the connection.
+const ALIVE: Duration = Duration::from_secs(15);
+/// The pause after the threads that answer questions were too busy.
+const BUSY: Duration = Duration::from_millis(50);
+
+/// A tail of one client.
+struct Listening {
+    server: Server,
+    /// Weak: a listener keeps no index open that is deleted.
+    served: Weak<Served>,
+    tail: Arc<Mutex<Tail>>,
+    news: Arc<Notify>,
+}
+
+/// What was taken at once.
+struct Taken {
+    events: Vec<Event>,
+    missed: u64,
+    has_more: bool,
+}
+
+pub(super) async fn get(
+    State(server): State<Server>,
+    Path(index): Path<String>,
+    Parameters(pairs): Parameters<Vec<(String, String)>>,
+    headers: HeaderMap,
+) -> Answered<Response> {
+    let (mut query, mut since) = ("*".to_owned(), None);
+    for (name, value) in pairs {
+        match &*name {
+            "q" => query = value,
+            "since" => since = Some(value),
+            _ => {
+                let why = format!("{name}: there is no such member; choose of q, since");
+                return Err(Problem::bad(why));
+            }
+        }
+    }
+    let last = headers.get("last-event-id");
+    let last = last.map(|last| last.to_str().map(str::to_owned));
+    let last = last.transpose().map_err(|_| Problem::bad("Last-Event-ID is no text"))?;
+    let served = server.index(&index)?;
+    let news = Arc::new(Notify::new());
+    let bell = news.clone();
+    let how = Tailing::default().bell(move || bell.notify_one());
+    let how = match last.filter(|last| !last.is_empty()).or(since) {
+        Some(place) => how.since(place),
+        None => how,
+    };
+    let listener = served.clone();
+    // A new standing query waits for the end of a round, which is no work for a thread of the runtime.
+    let tail = server.ask(listener.clone(), move |_| Ok(listener.index.tail(&query, how)?)).await?;
+    let tail = Arc::new(Mutex::new(tail));
+    let listening = Listening { server, served: Arc::downgrade(&served), tail, news };
+    let (sender, events) = mpsc::channel(EVENTS);
+    tokio::spawn(listening.run(sender));
+    let events = ReceiverStream::new(events).map(Ok::<Event, Infallible>);
+    let stream = Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE));
+    // Proxies that know the header pass each event on at once.
+    Ok(([("x-accel-buffering", "no")], stream).into_response())
+}
+
+impl Listening {
+    /// Sends events until the client hangs up or the index ends.
+    async fn run(self, events: mpsc::Sender<Event>) {
+        let mut ending = self.server.ending();
+        let mut missed = 0;
+        loop {
+            let taken = match self.take().await {
+                Ok(taken) => taken,
+                Err(problem) if problem.status() == StatusCode::SERVICE_UNAVAILABLE => {
+                    tokio::time::sleep(BUSY).await;
+                    continue;
+                }
+                Err(problem) => return send_end(&events, problem.detail()).await,
+            };
+            if taken.missed > missed {
+                missed = taken.missed;
+                let event = Event::default().event("missed").data(missed.to_string());
+                if events.send(event).await.is_err() {
+                    return;
+                }
+            }
+            for event in taken.events {
+                if events.send(event).await.is_err() {
+                    return;
+                }
+            }
+            if taken.has_more {
+                continue;
+            }
+            let ends = tokio::select! {
+                () = self.news.notified() => false,
+                () = events.closed() => return,
+                _ = ending.wait_for(|over| *over) => true,
+            };
+            if ends {
+                let why = "the server ends; come back with Last-Event-ID";
+                return send_end(&events, why).await;
+            }
+        }
+    }
+
+    /// Takes the next documents, on a thread that has a reader of the index.
+    async fn take(&self) -> Answered<Taken> {
+        let Some(served) = self.served.upgrade() else {
+            let detail = "the index was closed or deleted";
+            return Err(Problem::not_found("index-not-found", detail));
+        };
+        let (own, tail) = (Arc::downgrade(&served), self.tail.clone());
+        let taken = self.server.ask(served, move |reader| {
+            let served = own.upgrade().ok_or_else(|| Problem::internal("the index is gone"))?;
+            let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
+            read(&mut tail, reader, &served)
+        });
+        taken.await
+    }
+}
+
+fn read(tail: &mut Tail, reader: &mut Reader, served: &Served) -> Answered<Taken> {
+    let hits = tail.take(reader, HITS)?;
+    let settings = served.index.settings();
+    let mut events = Vec::with_capacity(hits.len());
+    for (hit, place) in hits.iter().zip(tail.places()) {
+        // A row may be dropped while others are read.
+        let Ok(hit) = Hit::of(&hit, &settings) else { continue };
+        let json = serde_json::to_string(&hit).map_err(Problem::internal)?;
+        // Within JSON this byte is a blank between values, and events end lines with it.
+        events.push(Event::default().id(place).data(json.replace('\r', " ")));
+    }
+    let (missed, has_more) = (tail.missed(), tail.has_more());
+    Ok(Taken { events, missed, has_more })
+}
+
+async fn send_end(events: &mpsc::Sender<Event>, why: &str) {
+    let _ = events.send(Event::default().event("end").data(why)).await;
+}

@@ -1,0 +1,48 @@
+//! Bugs of standing queries: of triggers, rounds, queues and replays.
+
+use super::bug::{Bug, tests};
+
+const STANDING: &str = "-p spirit --test standing";
+
+pub(super) const BUGS: &[Bug] = &[
+    Bug {
+        name: "standing-late-list",
+        what: "what is known of a segment's terms outlives the terms that have queries",
+        file: "crates/spirit/src/standing/triggers.rs",
+        old: "        self.by_term.insert(term, list);\n        self.forget_segments();",
+        new: "        self.by_term.insert(term, list);",
+        found_by: tests(STANDING, "a_query_that_comes_late"),
+    },
+    Bug {
+        name: "standing-one-row-mark",
+        what: "a row of one executor hides the same row of another",
+        file: "crates/spirit/src/standing/matcher.rs",
+        old: "true => ((*look, row + 1), true),",
+        new: "true => ((0, row + 1), true),",
+        found_by: tests(STANDING, "tails_of_three_executors"),
+    },
+    Bug {
+        name: "standing-optional-clause",
+        what: "a clause that need not match is taken for a necessary one",
+        file: "crates/query/src/necessary.rs",
+        old: "let least = if has_must { minimum as usize } else { minimum.max(1) as usize };",
+        new: "let least = minimum.max(1) as usize;",
+        found_by: tests("-p spirit-query --lib", "a_match_has_one_of_the_terms"),
+    },
+    Bug {
+        name: "standing-forgets-behind",
+        what: "a queue that was full goes on without what it left out",
+        file: "crates/spirit/src/standing/listener.rs",
+        old: "                if queue.is_behind {\n                    break;",
+        new: "                if queue.matches.len() >= self.capacity {\n                    queue.is_behind = false;\n                    break;",
+        found_by: tests(STANDING, "slow_listeners_lose_nothing"),
+    },
+    Bug {
+        name: "standing-replay-beyond",
+        what: "a replay gives what comes live too",
+        file: "crates/spirit/src/standing/replay.rs",
+        old: "matched.sequence >= since && matched.row < until",
+        new: "matched.sequence >= since",
+        found_by: tests(STANDING, "places_of_one_executor"),
+    },
+];
