@@ -1,6 +1,7 @@
 //! Bugs of standing queries: of triggers, rounds, queues and replays.
 
-use super::bug::{Bug, tests};
+use super::bug::Bug;
+use super::bugs::tests;
 
 const STANDING: &str = "-p spirit --test standing";
 
