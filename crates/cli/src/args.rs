@@ -7,6 +7,7 @@ mod completions;
 mod demo;
 mod fields;
 mod get;
+mod keys;
 mod serve;
 
 use std::path::PathBuf;
@@ -24,6 +25,7 @@ pub(crate) use completions::CompletionsArgs;
 pub(crate) use demo::DemoArgs;
 pub(crate) use fields::FieldsArgs;
 pub(crate) use get::GetArgs;
+pub(crate) use keys::{CreateArgs, KeysArgs, KeysCommand, ListArgs, RevokeArgs};
 pub(crate) use serve::ServeArgs;
 
 use crate::choice::{
@@ -95,6 +97,7 @@ pub(crate) enum Command {
     Serve(ServeArgs),
     /// Prints the settings of `serve` that are in force, and where each is from
     Config(ServeArgs),
+    Keys(KeysArgs),
     Completions(CompletionsArgs),
 }
 

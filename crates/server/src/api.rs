@@ -1,5 +1,6 @@
 //! The API of our own, below `/api/v1`, and what operators ask.
 
+mod authorize;
 pub(crate) mod body;
 mod documents;
 mod health;
@@ -12,7 +13,7 @@ mod write;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, StatusCode, Uri};
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
@@ -40,6 +41,7 @@ pub(crate) fn router(server: Server) -> Router {
         .merge(rest::router())
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
+        .layer(from_fn_with_state(server.clone(), authorize::authorize))
         .layer(from_fn(rest::named))
         // Bodies are limited where they are read, with a message of our own.
         .layer(DefaultBodyLimit::disable())

@@ -8,9 +8,12 @@
 mod api;
 mod catalog;
 mod connections;
+pub mod guard;
 mod index_name;
 mod kept;
+mod pattern;
 mod problem;
+mod reload;
 mod rest;
 mod run;
 mod served;

@@ -57,6 +57,11 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, kind, "Not found", detail)
     }
 
+    /// The key of the request does not allow it.
+    pub(crate) fn forbidden(detail: impl ToString) -> Problem {
+        Problem::new(StatusCode::FORBIDDEN, "forbidden", "The key does not allow it", detail)
+    }
+
     /// The server met a bug, or its disk fails.
     pub(crate) fn internal(detail: impl ToString) -> Problem {
         let status = StatusCode::INTERNAL_SERVER_ERROR;

@@ -21,7 +21,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::http::{HeaderValue, Method};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 
 use crate::api::server::Server;
@@ -73,6 +73,18 @@ pub(crate) fn unknown(method: &Method, path: &str) -> Response {
     // Shippers take 404 for a template that does not exist, and anything else for a broken server.
     let status = if SETUP.iter().any(|setup| path.starts_with(setup)) { 404 } else { 400 };
     refused::json(status, serde_json::json!({ "error": error, "status": status }).to_string())
+}
+
+/// The answer to a request that is not let in.
+pub(crate) fn denied(status: u16, reason: String) -> Response {
+    refused::denied(status, reason).into_response()
+}
+
+/// Returns the reason of a request that its key does not allow, in OpenSearch's words.
+pub(crate) fn no_permissions(action: &str, user: &str) -> String {
+    format!(
+        "no permissions for [{action}] and User [name={user}, backend_roles=[], requestedTenant=null]"
+    )
 }
 
 /// The answer to a method that a path does not take.

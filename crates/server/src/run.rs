@@ -14,6 +14,8 @@ use crate::api;
 use crate::api::server::Server;
 use crate::catalog::Catalog;
 use crate::connections;
+use crate::guard::{Keyring, KeysError};
+use crate::reload;
 use crate::settings::Settings;
 use crate::work::Workers;
 
@@ -21,11 +23,15 @@ use crate::work::Workers;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The address is not this machine's own, and nothing guards it.
+    /// The address is not this machine's own, and keys or a certificate are missing.
     Exposed {
         /// The address.
         address: SocketAddr,
+        /// What is missing, and what to do.
+        missing: &'static str,
     },
+    /// The file of keys cannot be read.
+    Keys(KeysError),
     /// The directory cannot be read or made.
     Directory {
         /// Its path.
@@ -49,16 +55,17 @@ pub enum ServeError {
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            ServeError::Exposed { address } => write!(
+            ServeError::Exposed { address, missing } => write!(
                 f,
-                "{address} is not this machine's own address, and anybody who reaches it could read \
-                 and delete everything: listen on 127.0.0.1, or say --insecure yes"
+                "{address} is not this machine's own address, and the server is not guarded: \
+                 {missing}, listen on 127.0.0.1, or say --insecure yes"
             ),
             ServeError::Directory { path, why } => write!(f, "{}: {why}", path.display()),
             ServeError::Listen { address, why } => write!(
                 f,
                 "{address} cannot be listened on: {why}; choose another address or port by --listen"
             ),
+            ServeError::Keys(error) => error.fmt(f),
             ServeError::System(error) => write!(f, "the server cannot start: {error}"),
             ServeError::Close(errors) => f.write_str(&errors.join("; ")),
         }
@@ -70,6 +77,7 @@ impl Error for ServeError {
         match self {
             ServeError::Directory { why, .. } | ServeError::Listen { why, .. } => Some(why),
             ServeError::System(error) => Some(error),
+            ServeError::Keys(error) => Some(error),
             _ => None,
         }
     }
@@ -78,9 +86,6 @@ impl Error for ServeError {
 /// Serves the indexes of a directory until the process is asked to end. `listening` is called with the
 /// address once connections are accepted.
 pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
-    if !settings.listen.ip().is_loopback() && !settings.insecure {
-        return Err(ServeError::Exposed { address: settings.listen });
-    }
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for threads in [&mut settings.query_threads, &mut settings.ingest_threads] {
         *threads = if *threads == 0 { cores } else { *threads };
@@ -88,6 +93,8 @@ pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Resu
     let catalog = Catalog::list(&settings);
     let path = || settings.directory.clone();
     let catalog = Arc::new(catalog.map_err(|why| ServeError::Directory { path: path(), why })?);
+    let keyring = Arc::new(Keyring::of(&settings.directory).map_err(ServeError::Keys)?);
+    check_exposed(&settings, &keyring)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores)
         .max_blocking_threads(settings.ingest_threads)
@@ -95,7 +102,7 @@ pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Resu
         .enable_all()
         .build()
         .map_err(ServeError::System)?;
-    runtime.block_on(serve_catalog(&settings, catalog.clone(), listening))?;
+    runtime.block_on(serve_catalog(&settings, catalog.clone(), keyring, listening))?;
     // Writes under way end first.
     drop(runtime);
     match catalog.close() {
@@ -107,9 +114,29 @@ pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Resu
     }
 }
 
+/// Returns an error if others reach the server and it has no keys or no certificate.
+fn check_exposed(settings: &Settings, keyring: &Keyring) -> Result<(), ServeError> {
+    if settings.listen.ip().is_loopback() || settings.insecure {
+        return Ok(());
+    }
+    let missing = match (keyring.is_locked(), settings.tls_cert.as_os_str().is_empty()) {
+        (true, false) => return Ok(()),
+        (false, _) => {
+            "it has no keys, so anybody who reaches it could read and delete everything: \
+                       make one by `spirit keys create`"
+        }
+        (true, true) => {
+            "it has no certificate, so anybody on the way could read the keys: say \
+                         --tls-cert and --tls-key"
+        }
+    };
+    Err(ServeError::Exposed { address: settings.listen, missing })
+}
+
 async fn serve_catalog(
     settings: &Settings,
     catalog: Arc<Catalog>,
+    keyring: Arc<Keyring>,
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), ServeError> {
     let (address, failed) =
@@ -120,7 +147,9 @@ async fn serve_catalog(
     let workers = workers.map_err(ServeError::System)?;
     let end = end_when_asked().map_err(ServeError::System)?;
     catalog.start();
-    let router = api::router(Server::new(settings.clone(), catalog, workers, end.clone()));
+    reload::start(keyring.clone()).map_err(ServeError::System)?;
+    let router =
+        api::router(Server::new(settings.clone(), catalog, workers, keyring, end.clone()));
     listening(address);
     connections::serve(listener, router, settings, end).await;
     Ok(())

@@ -26,6 +26,12 @@ pub struct Settings {
     pub listen: SocketAddr,
     /// True to listen on other addresses than those of the machine itself, without keys.
     pub insecure: bool,
+    /// The file with the server's certificate and those that signed it; empty without TLS.
+    pub tls_cert: PathBuf,
+    /// The file with the certificate's private key.
+    pub tls_key: PathBuf,
+    /// The path of a Unix socket to listen on too; empty without one.
+    pub socket: PathBuf,
     /// The DRAM of all indexes, in bytes.
     pub dram: u64,
     /// The second tiers of all indexes, in bytes.

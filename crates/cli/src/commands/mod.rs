@@ -10,6 +10,7 @@ mod demo;
 mod fields;
 mod get;
 mod ingest;
+mod keys;
 mod restore;
 mod salvage;
 mod search;
@@ -39,5 +40,6 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Completions(args) => completions::run(&args),
         Command::Serve(args) => serve::run(&args),
         Command::Config(args) => config::run(&args),
+        Command::Keys(args) => keys::run(args),
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Server {
     child: Child,
     address: String,
     agent: ureq::Agent,
+    /// The key that requests have; none if it is empty.
+    key: String,
 }
 
 /// What a server answered.
@@ -46,6 +48,11 @@ impl Answer {
 impl Server {
     /// Starts a server of a directory on a free port.
     pub(crate) fn start(directory: &str, flags: &[&str]) -> Server {
+        Server::start_with_key(directory, flags, "")
+    }
+
+    /// Starts a server that has keys. Requests have this one.
+    pub(crate) fn start_with_key(directory: &str, flags: &[&str], key: &str) -> Server {
         let mut child = Command::new(env!("CARGO_BIN_EXE_spirit"))
             .args(["serve", "-d", directory, "--listen", "127.0.0.1:0"])
             .args(flags)
@@ -57,14 +64,15 @@ impl Server {
         let address = line.trim_end().rsplit_once("http://").expect(&line).1.to_owned();
         let config = ureq::Agent::config_builder().http_status_as_error(false);
         let agent = config.timeout_global(Some(PATIENCE)).build().into();
-        let server = Server { child, address, agent };
+        let server = Server { child, address, agent, key: key.to_owned() };
         server.wait_until_ready();
         server
     }
 
     fn wait_until_ready(&self) {
         let end = Instant::now() + PATIENCE;
-        while self.get("/health/ready").status != 200 {
+        // A server that refuses the key is not asked.
+        while !matches!(self.get("/health/ready").status, 200 | 401) {
             assert!(Instant::now() < end, "the server does not become ready");
             std::thread::sleep(Duration::from_millis(5));
         }
@@ -81,11 +89,11 @@ impl Server {
     }
 
     pub(crate) fn get(&self, path: &str) -> Answer {
-        Server::answer(self.agent.get(self.url(path)).call())
+        Server::answer(self.with_key(self.agent.get(self.url(path))).call())
     }
 
     pub(crate) fn delete(&self, path: &str) -> Answer {
-        Server::answer(self.agent.delete(self.url(path)).call())
+        Server::answer(self.with_key(self.agent.delete(self.url(path))).call())
     }
 
     pub(crate) fn put(&self, path: &str, body: &str) -> Answer {
@@ -93,7 +101,7 @@ impl Server {
     }
 
     pub(crate) fn put_if(&self, path: &str, body: &str, headers: &[(&str, &str)]) -> Answer {
-        let request = self.agent.put(self.url(path));
+        let request = self.with_key(self.agent.put(self.url(path)));
         let request =
             headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         Server::answer(request.send(body))
@@ -105,10 +113,31 @@ impl Server {
         body: impl AsRef<[u8]>,
         headers: &[(&str, &str)],
     ) -> Answer {
-        let request = self.agent.post(self.url(path));
+        let request = self.with_key(self.agent.post(self.url(path)));
         let request =
             headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         Server::answer(request.send(body.as_ref()))
+    }
+
+    fn with_key<B>(&self, request: ureq::RequestBuilder<B>) -> ureq::RequestBuilder<B> {
+        match self.key.as_str() {
+            "" => request,
+            key => request.header("Authorization", format!("Bearer {key}")),
+        }
+    }
+
+    /// Sends a request line as it is, with headers and a body, on a connection of its own. Returns the
+    /// status and all of the answer.
+    pub(crate) fn ask(&self, line: &str, headers: &[(&str, &str)], body: &str) -> (u16, String) {
+        let headers: String =
+            headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let length = body.len();
+        let request = format!(
+            "{line} HTTP/1.1\r\nHost: spirit\r\nConnection: close\r\n{headers}Content-Length: {length}\r\n\r\n{body}"
+        );
+        let answer = self.raw(request.as_bytes());
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok());
+        (status.unwrap_or_else(|| panic!("{line}: {answer:?}")), answer)
     }
 
     /// What a client that writes bytes of its own gets back, until the server closes.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::header::{ETAG, IF_MATCH, IF_NONE_MATCH, LOCATION};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -19,7 +19,7 @@ use spirit_forms::stored::Stored;
 use spirit_forms::values::Values;
 
 use super::body;
-use super::server::{Server, json};
+use super::server::{Server, State, json};
 use super::write::read;
 use crate::problem::{Answered, Problem};
 use crate::served::Served;

@@ -1,11 +1,10 @@
 //! What operators ask of the whole server.
 
 use axum::Json;
-use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Serialize;
 
-use super::server::Server;
+use super::server::{Server, State};
 
 /// The process lives.
 pub(super) async fn live() -> &'static str {
@@ -33,7 +32,10 @@ struct Failed {
 pub(super) async fn ready(State(server): State<Server>) -> (StatusCode, Json<Ready>) {
     let readiness = server.catalog().readiness();
     let ready = readiness.starting == 0;
-    let failed = readiness.failed.into_iter().map(|(index, why)| Failed { index, why });
+    let failed = readiness.failed.into_iter();
+    // Names are for those who may ask the indexes.
+    let failed = failed.filter(|(index, _)| server.access().is_for(index));
+    let failed = failed.map(|(index, why)| Failed { index, why });
     let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let ready = Ready {
         ready,

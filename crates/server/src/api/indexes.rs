@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use spirit::{Analyzer, Durability, FieldKind, OnFull};
 use spirit_forms::size::Size;
 
 use super::body;
-use super::server::{Server, index_name};
+use super::server::{Server, State, index_name};
 use crate::catalog::Absent;
 use crate::problem::{Answered, Problem};
 use crate::served::{Served, Taken};
@@ -61,7 +61,9 @@ impl Shown {
 }
 
 pub(super) async fn list(State(server): State<Server>) -> Json<Vec<Shown>> {
-    Json(server.catalog().all().iter().map(|served| Shown::of(served)).collect())
+    let mut all = server.catalog().all();
+    all.retain(|served| server.access().is_for(served.name.as_str()));
+    Json(all.iter().map(|served| Shown::of(served)).collect())
 }
 
 pub(super) async fn show(

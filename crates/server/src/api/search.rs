@@ -7,7 +7,7 @@ mod asked;
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use serde::Serialize;
@@ -17,7 +17,7 @@ use spirit_forms::answer::Answer;
 use spirit_forms::question::Counting;
 
 use super::body;
-use super::server::{Parameters, Server, json};
+use super::server::{Parameters, Server, State, json};
 use crate::problem::{Answered, Problem};
 use asked::Asked;
 

@@ -1,5 +1,6 @@
 //! What all requests share.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
@@ -12,6 +13,7 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use crate::catalog::Catalog;
+use crate::guard::{Access, Keyring};
 use crate::index_name::IndexName;
 use crate::problem::{Answered, Problem};
 use crate::served::Served;
@@ -22,13 +24,19 @@ use crate::work::Workers;
 const WAITING_WRITES: usize = 8;
 
 /// The server, as requests see it.
+///
+/// Requests get it by [`State`], with what their key may do. A server of another origin has no access.
 #[derive(Clone)]
-pub(crate) struct Server(Arc<Shared>);
+pub(crate) struct Server {
+    shared: Arc<Shared>,
+    access: Access,
+}
 
 struct Shared {
     settings: Settings,
     catalog: Arc<Catalog>,
     workers: Workers,
+    keyring: Arc<Keyring>,
     /// One permit for each write that runs or is about to.
     writes: Semaphore,
     /// Becomes true when the server is asked to end.
@@ -40,28 +48,46 @@ impl Server {
         settings: Settings,
         catalog: Arc<Catalog>,
         workers: Workers,
+        keyring: Arc<Keyring>,
         ending: watch::Receiver<bool>,
     ) -> Server {
         let writes = Semaphore::new(settings.ingest_threads * WAITING_WRITES);
-        Server(Arc::new(Shared { settings, catalog, workers, writes, ending }))
+        let shared = Shared { settings, catalog, workers, keyring, writes, ending };
+        Server { shared: Arc::new(shared), access: Access::Nothing }
+    }
+
+    /// What the request may do.
+    pub(crate) fn access(&self) -> &Access {
+        &self.access
+    }
+
+    pub(crate) fn keyring(&self) -> &Keyring {
+        &self.shared.keyring
     }
 
     pub(crate) fn settings(&self) -> &Settings {
-        &self.0.settings
+        &self.shared.settings
     }
 
     /// Returns what becomes true when the server is asked to end. Answers without an end must end then.
     pub(crate) fn ending(&self) -> watch::Receiver<bool> {
-        self.0.ending.clone()
+        self.shared.ending.clone()
     }
 
     pub(crate) fn catalog(&self) -> &Arc<Catalog> {
-        &self.0.catalog
+        &self.shared.catalog
     }
 
     /// Returns the index of a name in a path.
     pub(crate) fn index(&self, name: &str) -> Answered<Arc<Served>> {
-        Ok(self.0.catalog.get(&index_name(name)?)?)
+        let name = index_name(name)?;
+        if !self.access.is_for(name.as_str()) {
+            let user = self.access.user();
+            return Err(Problem::forbidden(format!(
+                "the key {user:?} is not for the index {name}"
+            )));
+        }
+        Ok(self.shared.catalog.get(&name)?)
     }
 
     /// Asks an index, on a thread that has a reader of it.
@@ -70,7 +96,7 @@ impl Server {
         served: Arc<Served>,
         work: impl FnOnce(&mut Reader) -> Answered<T> + Send + 'static,
     ) -> Answered<T> {
-        self.0.workers.ask(served, work).await?
+        self.shared.workers.ask(served, work).await?
     }
 
     /// Does work that may wait for a disk. It waits for its turn, but not for ever.
@@ -78,10 +104,22 @@ impl Server {
         &self,
         work: impl FnOnce() -> Answered<T> + Send + 'static,
     ) -> Answered<T> {
-        let turn = timeout(self.0.settings.hold, self.0.writes.acquire()).await;
+        let turn = timeout(self.shared.settings.hold, self.shared.writes.acquire()).await;
         let _turn = turn.map_err(|_| Problem::overloaded(StatusCode::TOO_MANY_REQUESTS))?;
         let done = spawn_blocking(work).await;
         done.unwrap_or_else(|_| Err(Problem::internal("the thread that wrote met a bug")))
+    }
+}
+
+/// Like axum's, with what the request's key may do.
+pub(crate) struct State<T>(pub(crate) T);
+
+impl FromRequestParts<Server> for State<Server> {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Infallible> {
+        let access = parts.extensions.get::<Access>().cloned().unwrap_or_default();
+        Ok(State(Server { access, ..server.clone() }))
     }
 }
 

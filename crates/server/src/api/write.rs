@@ -5,7 +5,7 @@
 
 use axum::Json;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode, header};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -13,7 +13,7 @@ use spirit::{Operation, WriteError};
 use spirit_forms::document::{Document, NoDocument};
 
 use super::body;
-use super::server::{Parameters, Server};
+use super::server::{Parameters, Server, State};
 use crate::problem::{Answered, Problem};
 use crate::served::Served;
 

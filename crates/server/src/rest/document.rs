@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use spirit::{Clause, Reader, Search};
@@ -19,7 +19,7 @@ use super::parameters::Parameters;
 use super::refused::{Answered, Refused, json};
 use super::state::{self, State as Document};
 use crate::api::body;
-use crate::api::server::Server;
+use crate::api::server::{Server, State};
 use crate::problem::Problem;
 
 pub(super) async fn put(

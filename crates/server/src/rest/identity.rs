@@ -1,13 +1,13 @@
 //! What clients ask before anything else: who answers, and how it is.
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 
 use super::answer::filtered;
 use super::names;
 use super::parameters::Parameters;
 use super::refused::Answered;
-use crate::api::server::Server;
+use crate::api::server::{Server, State};
 
 /// The version that official clients, shippers and dashboards accept.
 const VERSION: &str = "8.19.0";

@@ -1,7 +1,7 @@
 //! Indexes: made, shown, deleted; their mappings; `_cat/indices`.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use spirit_opensearch::error::Refusal;
@@ -14,7 +14,7 @@ use super::names;
 use super::parameters::Parameters;
 use super::refused::{Answered, Refused, absent, json, not_made};
 use crate::api::body;
-use crate::api::server::Server;
+use crate::api::server::{Server, State};
 use crate::served::Served;
 
 /// What every request has that changes nothing, since all is visible and durable already.

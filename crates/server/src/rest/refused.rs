@@ -38,6 +38,16 @@ pub(super) fn json(status: u16, body: String) -> Response {
     (status, [(header::CONTENT_TYPE, kind)], body).into_response()
 }
 
+/// Returns the refusal of a request that is not let in.
+pub(super) fn denied(status: u16, reason: String) -> Refused {
+    Refused(Refusal::new("security_exception", status, reason))
+}
+
+/// Returns the refusal of an index that is not the key's.
+pub(super) fn forbidden(name: &str, user: &str) -> Refused {
+    denied(403, super::no_permissions(name, user))
+}
+
 /// Returns the refusal of an index that cannot be asked.
 pub(super) fn absent(name: &str, absent: &Absent) -> Refused {
     Refused(match absent {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use spirit::search::Total;
@@ -19,7 +19,7 @@ use super::names;
 use super::parameters::Parameters;
 use super::refused::{Answered, Refused};
 use crate::api::body;
-use crate::api::server::Server;
+use crate::api::server::{Server, State};
 use crate::problem::Problem;
 use crate::served::Served;
 

@@ -29,6 +29,7 @@ enum Place {
     Size(fn(&mut Settings) -> &mut u64),
     Number(fn(&mut Settings) -> &mut usize),
     Time(fn(&mut Settings) -> &mut Duration),
+    File(fn(&mut Settings) -> &mut PathBuf),
     Own { set: fn(&mut Settings, &str) -> Result<(), String>, get: fn(&Settings) -> String },
 }
 
@@ -44,6 +45,7 @@ impl Setting {
                 let time = humantime::parse_duration(text);
                 *of(settings) = time.map_err(|_| expected(text, "a time, as in 500ms or 2s"))?;
             }
+            Place::File(of) => *of(settings) = PathBuf::from(text),
             Place::Own { set, .. } => set(settings, text)?,
         }
         Ok(())
@@ -56,6 +58,7 @@ impl Setting {
             Place::Size(of) => Size(*of(&mut own)).to_string(),
             Place::Number(of) => of(&mut own).to_string(),
             Place::Time(of) => humantime::format_duration(*of(&mut own)).to_string(),
+            Place::File(of) => of(&mut own).display().to_string(),
             Place::Own { get, .. } => get(settings),
         }
     }
@@ -79,6 +82,14 @@ const fn number(
     Setting { name, value: "N", default, help, place: Place::Number(of) }
 }
 
+const fn path(
+    name: &'static str,
+    help: &'static str,
+    of: fn(&mut Settings) -> &mut PathBuf,
+) -> Setting {
+    Setting { name, value: "FILE", default: "", help, place: Place::File(of) }
+}
+
 const fn time(
     name: &'static str,
     default: &'static str,
@@ -89,7 +100,7 @@ const fn time(
 }
 
 /// All settings of the server.
-pub static SETTINGS: [Setting; 18] = [
+pub static SETTINGS: [Setting; 21] = [
     Setting {
         name: "directory",
         value: "DIR",
@@ -121,7 +132,7 @@ pub static SETTINGS: [Setting; 18] = [
         name: "insecure",
         value: "yes|no",
         default: "no",
-        help: "Listen on other addresses than this machine's own, for anybody who reaches them",
+        help: "Listen on other addresses than this machine's own without keys or TLS",
         place: Place::Own {
             set: |settings, text| {
                 settings.insecure = match text {
@@ -134,6 +145,15 @@ pub static SETTINGS: [Setting; 18] = [
             get: |settings| if settings.insecure { "yes" } else { "no" }.to_owned(),
         },
     },
+    path(
+        "tls-cert",
+        "The file with the certificate in PEM form; it makes the server speak TLS",
+        |s| &mut s.tls_cert,
+    ),
+    path("tls-key", "The file with the certificate's private key in PEM form", |s| &mut s.tls_key),
+    path("socket", "A Unix socket to listen on too, for the owner and the group", |s| {
+        &mut s.socket
+    }),
     size("dram", "1GiB", "Memory of all indexes together", |settings| &mut settings.dram),
     size("nvm", "64GiB", "Second tiers of all indexes together, in their files", |settings| {
         &mut settings.nvm

@@ -1,0 +1,116 @@
+//! The rules: what each route requires, by its path and method.
+//!
+//! A request is judged by the route that it matched, never by its text. A route without a rule is
+//! refused where keys are in force. Names of actions are OpenSearch's, for its errors.
+
+use axum::http::Method;
+
+use super::scope::Need::{self, AnyKey, Open};
+use super::scope::Scope;
+
+const SEARCH: Need = Need::Scope(Scope::Search);
+const WRITE: Need = Need::Scope(Scope::Write);
+const ADMIN: Need = Need::Scope(Scope::Admin);
+
+/// The methods of a route, its path, and what they require.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// The methods, with blanks between. `GET` is `HEAD` too.
+    pub methods: &'static str,
+    /// The path, as the router has it.
+    pub path: &'static str,
+    /// What a request needs.
+    pub need: Need,
+    /// What OpenSearch calls it.
+    pub action: &'static str,
+}
+
+const fn rule(methods: &'static str, path: &'static str, need: Need, action: &'static str) -> Rule {
+    Rule { methods, path, need, action }
+}
+
+const MAIN: &str = "cluster:monitor/main";
+const HEALTH: &str = "cluster:monitor/health";
+const STATS: &str = "indices:monitor/stats";
+const READ: &str = "indices:data/read/search";
+const READ_MANY: &str = "indices:data/read/msearch";
+const GET: &str = "indices:data/read/get";
+const MGET: &str = "indices:data/read/mget";
+const INDEX: &str = "indices:data/write/index";
+const BULK: &str = "indices:data/write/bulk";
+const UPDATE: &str = "indices:data/write/update";
+const DELETE: &str = "indices:data/write/delete";
+const CREATE: &str = "indices:admin/create";
+const DROP: &str = "indices:admin/delete";
+const SHOW: &str = "indices:admin/get";
+const MAPPING: &str = "indices:admin/mappings/get";
+const REFRESH: &str = "indices:admin/refresh";
+
+/// All rules.
+pub static RULES: &[Rule] = &[
+    rule("GET", "/health/live", Open, HEALTH),
+    rule("GET", "/health/ready", AnyKey, HEALTH),
+    rule("GET", "/api/v1", SEARCH, STATS),
+    rule("GET", "/api/v1/version", AnyKey, MAIN),
+    rule("GET", "/api/v1/{index}", SEARCH, SHOW),
+    rule("PUT", "/api/v1/{index}", ADMIN, CREATE),
+    rule("DELETE", "/api/v1/{index}", ADMIN, DROP),
+    rule("GET", "/api/v1/{index}/stats", SEARCH, STATS),
+    rule("GET", "/api/v1/{index}/schema", SEARCH, MAPPING),
+    rule("POST", "/api/v1/{index}/documents", WRITE, BULK),
+    rule("GET", "/api/v1/{index}/documents/{*key}", SEARCH, GET),
+    rule("PUT", "/api/v1/{index}/documents/{*key}", WRITE, INDEX),
+    rule("DELETE", "/api/v1/{index}/documents/{*key}", WRITE, DELETE),
+    rule("GET POST", "/api/v1/{index}/search", SEARCH, READ),
+    rule("GET", "/api/v1/{index}/count", SEARCH, READ),
+    rule("GET", "/api/v1/{index}/tail", SEARCH, READ),
+    rule("GET", "/", AnyKey, MAIN),
+    rule("GET", "/_license", AnyKey, MAIN),
+    rule("GET", "/_cluster/health", AnyKey, HEALTH),
+    rule("GET", "/_cluster/health/{index}", SEARCH, HEALTH),
+    rule("POST PUT", "/_bulk", WRITE, BULK),
+    rule("POST PUT", "/{index}/_bulk", WRITE, BULK),
+    rule("GET POST", "/_search", SEARCH, READ),
+    rule("GET POST", "/{index}/_search", SEARCH, READ),
+    rule("GET POST", "/_msearch", SEARCH, READ_MANY),
+    rule("GET POST", "/{index}/_msearch", SEARCH, READ_MANY),
+    rule("GET POST", "/_count", SEARCH, READ),
+    rule("GET POST", "/{index}/_count", SEARCH, READ),
+    rule("GET", "/{index}", SEARCH, SHOW),
+    rule("PUT", "/{index}", ADMIN, CREATE),
+    rule("DELETE", "/{index}", ADMIN, DROP),
+    rule("POST", "/{index}/_doc", WRITE, INDEX),
+    rule("GET", "/{index}/_doc/{id}", SEARCH, GET),
+    rule("PUT POST", "/{index}/_doc/{id}", WRITE, INDEX),
+    rule("DELETE", "/{index}/_doc/{id}", WRITE, DELETE),
+    rule("PUT POST", "/{index}/_create/{id}", WRITE, INDEX),
+    rule("POST", "/{index}/_update/{id}", WRITE, UPDATE),
+    rule("GET", "/{index}/_source/{id}", SEARCH, GET),
+    rule("GET POST", "/_mget", SEARCH, MGET),
+    rule("GET POST", "/{index}/_mget", SEARCH, MGET),
+    rule("GET POST", "/_refresh", WRITE, REFRESH),
+    rule("GET POST", "/{index}/_refresh", WRITE, REFRESH),
+    rule("GET POST", "/{index}/_flush", WRITE, REFRESH),
+    rule("GET", "/_mapping", SEARCH, MAPPING),
+    rule("GET", "/{index}/_mapping", SEARCH, MAPPING),
+    rule("GET", "/_cat/indices", SEARCH, STATS),
+    rule("GET", "/_cat/indices/{index}", SEARCH, STATS),
+];
+
+impl Rule {
+    /// True if it is of a method.
+    pub fn is_of(&self, method: &Method) -> bool {
+        let method = if method == Method::HEAD { "GET" } else { method.as_str() };
+        self.methods.split(' ').any(|known| known == method)
+    }
+
+    /// Returns the rule of a route and a method.
+    pub(crate) fn find(path: &str, method: &Method) -> Option<&'static Rule> {
+        RULES.iter().find(|rule| rule.path == path && rule.is_of(method))
+    }
+
+    /// True if a route has a rule for some method.
+    pub(crate) fn is_known(path: &str) -> bool {
+        RULES.iter().any(|rule| rule.path == path)
+    }
+}

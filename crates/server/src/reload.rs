@@ -1,0 +1,40 @@
+//! What the server reads again while it runs: at SIGHUP, and keys also when their file changes.
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::guard::Keyring;
+
+/// The time between two looks at the file of keys. A key that was revoked is refused after it.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Starts reading again.
+pub(crate) fn start(keyring: Arc<Keyring>) -> io::Result<()> {
+    let mut asked = signal(SignalKind::hangup())?;
+    tokio::spawn(async move {
+        loop {
+            let is_asked = tokio::select! {
+                _ = asked.recv() => true,
+                () = tokio::time::sleep(LOOK) => false,
+            };
+            if is_asked || keyring.has_changed() {
+                keys(&keyring);
+            }
+        }
+    });
+    Ok(())
+}
+
+fn keys(keyring: &Keyring) {
+    match keyring.read_again() {
+        Ok(Some(number)) => eprintln!("spirit: read {number} keys again"),
+        Ok(None) if keyring.is_locked() => {
+            eprintln!("spirit: the file of keys is gone; the keys before it stay in force");
+        }
+        Ok(None) => {}
+        Err(error) => eprintln!("spirit: {error}; the keys before it stay in force"),
+    }
+}
