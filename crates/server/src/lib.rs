@@ -18,6 +18,8 @@ mod rest;
 mod run;
 mod served;
 pub mod settings;
+mod socket;
+mod tls;
 mod work;
 
 pub use run::{ServeError, serve};

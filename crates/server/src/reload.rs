@@ -7,12 +7,13 @@ use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::guard::Keyring;
+use crate::tls::Tls;
 
 /// The time between two looks at the file of keys. A key that was revoked is refused after it.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// Starts reading again.
-pub(crate) fn start(keyring: Arc<Keyring>) -> io::Result<()> {
+pub(crate) fn start(keyring: Arc<Keyring>, tls: Option<Arc<Tls>>) -> io::Result<()> {
     let mut asked = signal(SignalKind::hangup())?;
     tokio::spawn(async move {
         loop {
@@ -22,6 +23,9 @@ pub(crate) fn start(keyring: Arc<Keyring>) -> io::Result<()> {
             };
             if is_asked || keyring.has_changed() {
                 keys(&keyring);
+            }
+            if let (true, Some(tls)) = (is_asked, &tls) {
+                certificate(tls);
             }
         }
     });
@@ -36,5 +40,12 @@ fn keys(keyring: &Keyring) {
         }
         Ok(None) => {}
         Err(error) => eprintln!("spirit: {error}; the keys before it stay in force"),
+    }
+}
+
+fn certificate(tls: &Tls) {
+    match tls.read_again() {
+        Ok(()) => eprintln!("spirit: read the certificate again"),
+        Err(error) => eprintln!("spirit: {error}; the certificate before it stays in force"),
     }
 }

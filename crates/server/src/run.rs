@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use tokio::net::TcpListener;
@@ -13,10 +14,12 @@ use tokio::sync::watch;
 use crate::api;
 use crate::api::server::Server;
 use crate::catalog::Catalog;
-use crate::connections;
+use crate::connections::{self, Listener};
 use crate::guard::{Keyring, KeysError};
 use crate::reload;
 use crate::settings::Settings;
+use crate::socket::Socket;
+use crate::tls::{Tls, TlsError};
 use crate::work::Workers;
 
 /// Why the server did not start, or did not end well.
@@ -35,7 +38,7 @@ pub enum ServeError {
     /// The directory cannot be read or made.
     Directory {
         /// Its path.
-        path: std::path::PathBuf,
+        path: PathBuf,
         /// The reason.
         why: io::Error,
     },
@@ -43,6 +46,15 @@ pub enum ServeError {
     Listen {
         /// The address.
         address: SocketAddr,
+        /// The reason.
+        why: io::Error,
+    },
+    /// The certificate cannot be used.
+    Tls(TlsError),
+    /// The Unix socket cannot be listened on.
+    Socket {
+        /// Its path.
+        path: PathBuf,
         /// The reason.
         why: io::Error,
     },
@@ -66,6 +78,8 @@ impl fmt::Display for ServeError {
                 "{address} cannot be listened on: {why}; choose another address or port by --listen"
             ),
             ServeError::Keys(error) => error.fmt(f),
+            ServeError::Tls(error) => error.fmt(f),
+            ServeError::Socket { path, why } => write!(f, "{}: {why}", path.display()),
             ServeError::System(error) => write!(f, "the server cannot start: {error}"),
             ServeError::Close(errors) => f.write_str(&errors.join("; ")),
         }
@@ -78,14 +92,16 @@ impl Error for ServeError {
             ServeError::Directory { why, .. } | ServeError::Listen { why, .. } => Some(why),
             ServeError::System(error) => Some(error),
             ServeError::Keys(error) => Some(error),
+            ServeError::Tls(error) => Some(error),
+            ServeError::Socket { why, .. } => Some(why),
             _ => None,
         }
     }
 }
 
 /// Serves the indexes of a directory until the process is asked to end. `listening` is called with the
-/// address once connections are accepted.
-pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Result<(), ServeError> {
+/// URL once connections are accepted.
+pub fn serve(mut settings: Settings, listening: impl FnOnce(&str)) -> Result<(), ServeError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for threads in [&mut settings.query_threads, &mut settings.ingest_threads] {
         *threads = if *threads == 0 { cores } else { *threads };
@@ -94,7 +110,9 @@ pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Resu
     let path = || settings.directory.clone();
     let catalog = Arc::new(catalog.map_err(|why| ServeError::Directory { path: path(), why })?);
     let keyring = Arc::new(Keyring::of(&settings.directory).map_err(ServeError::Keys)?);
-    check_exposed(&settings, &keyring)?;
+    let tls = Tls::read(&settings.tls_cert, &settings.tls_key).map_err(ServeError::Tls)?;
+    let guard = Guard { keyring, tls: tls.map(Arc::new) };
+    guard.check_exposed(&settings)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(cores)
         .max_blocking_threads(settings.ingest_threads)
@@ -102,7 +120,7 @@ pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Resu
         .enable_all()
         .build()
         .map_err(ServeError::System)?;
-    runtime.block_on(serve_catalog(&settings, catalog.clone(), keyring, listening))?;
+    runtime.block_on(serve_catalog(&settings, catalog.clone(), guard, listening))?;
     // Writes under way end first.
     drop(runtime);
     match catalog.close() {
@@ -114,44 +132,63 @@ pub fn serve(mut settings: Settings, listening: impl FnOnce(SocketAddr)) -> Resu
     }
 }
 
-/// Returns an error if others reach the server and it has no keys or no certificate.
-fn check_exposed(settings: &Settings, keyring: &Keyring) -> Result<(), ServeError> {
-    if settings.listen.ip().is_loopback() || settings.insecure {
-        return Ok(());
+/// What stands between the server and those who reach it.
+struct Guard {
+    keyring: Arc<Keyring>,
+    tls: Option<Arc<Tls>>,
+}
+
+impl Guard {
+    /// Returns an error if others reach the server and it has no keys or no certificate.
+    fn check_exposed(&self, settings: &Settings) -> Result<(), ServeError> {
+        if settings.listen.ip().is_loopback() || settings.insecure {
+            return Ok(());
+        }
+        let missing = match (self.keyring.is_locked(), &self.tls) {
+            (true, Some(_)) => return Ok(()),
+            (false, _) => {
+                "it has no keys, so anybody who reaches it could read and delete everything: make one \
+                 by `spirit keys create`"
+            }
+            (true, None) => {
+                "it has no certificate, so anybody on the way could read the keys: say --tls-cert and \
+                 --tls-key"
+            }
+        };
+        Err(ServeError::Exposed { address: settings.listen, missing })
     }
-    let missing = match (keyring.is_locked(), settings.tls_cert.as_os_str().is_empty()) {
-        (true, false) => return Ok(()),
-        (false, _) => {
-            "it has no keys, so anybody who reaches it could read and delete everything: \
-                       make one by `spirit keys create`"
-        }
-        (true, true) => {
-            "it has no certificate, so anybody on the way could read the keys: say \
-                         --tls-cert and --tls-key"
-        }
-    };
-    Err(ServeError::Exposed { address: settings.listen, missing })
 }
 
 async fn serve_catalog(
     settings: &Settings,
     catalog: Arc<Catalog>,
-    keyring: Arc<Keyring>,
-    listening: impl FnOnce(SocketAddr),
+    guard: Guard,
+    listening: impl FnOnce(&str),
 ) -> Result<(), ServeError> {
-    let (address, failed) =
-        (settings.listen, |why| ServeError::Listen { address: settings.listen, why });
-    let listener = TcpListener::bind(address).await.map_err(failed)?;
+    let Guard { keyring, tls } = guard;
+    let failed = |why| ServeError::Listen { address: settings.listen, why };
+    let listener = TcpListener::bind(settings.listen).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let mut listeners = vec![Listener::Tcp(listener, tls.clone())];
+    let mut sockets = Vec::new();
+    if !settings.socket.as_os_str().is_empty() {
+        let path = &settings.socket;
+        let failed = |why| ServeError::Socket { path: path.clone(), why };
+        let (socket, listener) = Socket::listen(path).map_err(failed)?;
+        sockets.push(socket);
+        listeners.push(Listener::Unix(listener));
+    }
     let workers = Workers::start(settings.query_threads, settings.requests, settings.query_timeout);
     let workers = workers.map_err(ServeError::System)?;
     let end = end_when_asked().map_err(ServeError::System)?;
     catalog.start();
-    reload::start(keyring.clone()).map_err(ServeError::System)?;
+    reload::start(keyring.clone(), tls).map_err(ServeError::System)?;
     let router =
         api::router(Server::new(settings.clone(), catalog, workers, keyring, end.clone()));
-    listening(address);
-    connections::serve(listener, router, settings, end).await;
+    listening(&format!("{scheme}://{address}"));
+    connections::serve(listeners, router, settings, end).await;
+    drop(sockets);
     Ok(())
 }
 

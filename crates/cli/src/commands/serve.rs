@@ -10,12 +10,12 @@ use crate::failure::Failure;
 
 pub(crate) fn run(args: &ServeArgs) -> Result<(), Failure> {
     let settings = in_force(args)?.settings;
-    let served = spirit_server::serve(settings, |address| {
+    let served = spirit_server::serve(settings, |url| {
         // The process that started it may not read that.
-        let _ = writeln!(std::io::stdout(), "listening on http://{address}");
+        let _ = writeln!(std::io::stdout(), "listening on {url}");
     });
     served.map_err(|error| match error {
-        ServeError::Exposed { .. } => Failure::usage(error),
+        ServeError::Exposed { .. } | ServeError::Tls(_) => Failure::usage(error),
         _ => Failure::work(error),
     })
 }

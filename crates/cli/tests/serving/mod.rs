@@ -53,20 +53,30 @@ impl Server {
 
     /// Starts a server that has keys. Requests have this one.
     pub(crate) fn start_with_key(directory: &str, flags: &[&str], key: &str) -> Server {
+        let mut server = Server::start_unready(directory, flags);
+        server.key = key.to_owned();
+        server.wait_until_ready();
+        server
+    }
+
+    /// Starts a server, and does not wait for its indexes. It listens on a free port, unless the flags
+    /// say where.
+    pub(crate) fn start_unready(directory: &str, flags: &[&str]) -> Server {
+        let free_port = ["--listen", "127.0.0.1:0"];
+        let listen = if flags.contains(&"--listen") { &free_port[..0] } else { &free_port };
         let mut child = Command::new(env!("CARGO_BIN_EXE_spirit"))
-            .args(["serve", "-d", directory, "--listen", "127.0.0.1:0"])
+            .args(["serve", "-d", directory])
+            .args(listen)
             .args(flags)
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim_end().rsplit_once("http://").expect(&line).1.to_owned();
+        let address = line.trim_end().rsplit_once("://").expect(&line).1.to_owned();
         let config = ureq::Agent::config_builder().http_status_as_error(false);
         let agent = config.timeout_global(Some(PATIENCE)).build().into();
-        let server = Server { child, address, agent, key: key.to_owned() };
-        server.wait_until_ready();
-        server
+        Server { child, address, agent, key: String::new() }
     }
 
     fn wait_until_ready(&self) {
@@ -154,6 +164,10 @@ impl Server {
         TcpStream::connect(&self.address).unwrap()
     }
 
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
     pub(crate) fn id(&self) -> i32 {
         self.child.id() as i32
     }
@@ -171,8 +185,12 @@ impl Server {
     }
 
     pub(crate) fn ask_to_end(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let id = rustix::process::Pid::from_raw(self.id()).unwrap();
-        rustix::process::kill_process(id, rustix::process::Signal::TERM).unwrap();
+        rustix::process::kill_process(id, signal).unwrap();
     }
 }
 
