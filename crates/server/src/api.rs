@@ -5,6 +5,8 @@ pub(crate) mod body;
 mod documents;
 mod health;
 mod indexes;
+mod metrics;
+mod observe;
 mod search;
 pub(crate) mod server;
 mod tail;
@@ -28,6 +30,7 @@ pub(crate) fn router(server: Server) -> Router {
     Router::new()
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
+        .route("/metrics", get(metrics::show))
         .route("/api/v1", get(indexes::list))
         .route("/api/v1/version", get(health::version))
         .route("/api/v1/{index}", index)
@@ -43,6 +46,7 @@ pub(crate) fn router(server: Server) -> Router {
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(server.clone(), authorize::authorize))
         .layer(from_fn(rest::named))
+        .layer(from_fn_with_state(server.clone(), observe::observe))
         // Bodies are limited where they are read, with a message of our own.
         .layer(DefaultBodyLimit::disable())
         .with_state(server)
@@ -50,7 +54,8 @@ pub(crate) fn router(server: Server) -> Router {
 
 /// True if a path is below those of our own.
 fn is_own(uri: &Uri) -> bool {
-    uri.path().starts_with("/api/") || uri.path().starts_with("/health/")
+    let path = uri.path();
+    path.starts_with("/api/") || path.starts_with("/health/") || path == "/metrics"
 }
 
 async fn unknown(method: Method, uri: Uri) -> Response {

@@ -11,6 +11,8 @@ mod connections;
 pub mod guard;
 mod index_name;
 mod kept;
+mod metrics;
+mod notify;
 mod pattern;
 mod problem;
 mod reload;

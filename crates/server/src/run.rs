@@ -16,6 +16,7 @@ use crate::api::server::Server;
 use crate::catalog::Catalog;
 use crate::connections::{self, Listener};
 use crate::guard::{Keyring, KeysError};
+use crate::notify::{READY, STOPPING, notify};
 use crate::reload;
 use crate::settings::Settings;
 use crate::socket::Socket;
@@ -186,8 +187,10 @@ async fn serve_catalog(
     reload::start(keyring.clone(), tls).map_err(ServeError::System)?;
     let router =
         api::router(Server::new(settings.clone(), catalog, workers, keyring, end.clone()));
+    notify(READY);
     listening(&format!("{scheme}://{address}"));
     connections::serve(listeners, router, settings, end).await;
+    notify(STOPPING);
     drop(sockets);
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! An index that is served.
 
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+
 use spirit::Index;
 
 use crate::index_name::IndexName;
@@ -9,11 +12,23 @@ use crate::index_name::IndexName;
 pub(crate) struct Served {
     pub(crate) name: IndexName,
     pub(crate) index: Index,
+    /// How often it was asked since the start.
+    queries: AtomicU64,
 }
 
 impl Served {
     pub(crate) fn new(name: IndexName, index: Index) -> Served {
-        Served { name, index }
+        Served { name, index, queries: AtomicU64::new(0) }
+    }
+
+    /// Counts a question.
+    pub(crate) fn count_query(&self) {
+        self.queries.fetch_add(1, Relaxed);
+    }
+
+    /// Returns how often it was asked.
+    pub(crate) fn queries(&self) -> u64 {
+        self.queries.load(Relaxed)
     }
 
     /// The memory that it takes of the budget.

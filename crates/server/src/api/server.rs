@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use crate::catalog::Catalog;
 use crate::guard::{Access, Keyring};
 use crate::index_name::IndexName;
+use crate::metrics::Metrics;
 use crate::problem::{Answered, Problem};
 use crate::served::Served;
 use crate::settings::Settings;
@@ -37,6 +38,7 @@ struct Shared {
     catalog: Arc<Catalog>,
     workers: Workers,
     keyring: Arc<Keyring>,
+    metrics: Metrics,
     /// One permit for each write that runs or is about to.
     writes: Semaphore,
     /// Becomes true when the server is asked to end.
@@ -52,13 +54,18 @@ impl Server {
         ending: watch::Receiver<bool>,
     ) -> Server {
         let writes = Semaphore::new(settings.ingest_threads * WAITING_WRITES);
-        let shared = Shared { settings, catalog, workers, keyring, writes, ending };
+        let metrics = Metrics::new();
+        let shared = Shared { settings, catalog, workers, keyring, metrics, writes, ending };
         Server { shared: Arc::new(shared), access: Access::Nothing }
     }
 
     /// What the request may do.
     pub(crate) fn access(&self) -> &Access {
         &self.access
+    }
+
+    pub(crate) fn metrics(&self) -> &Metrics {
+        &self.shared.metrics
     }
 
     pub(crate) fn keyring(&self) -> &Keyring {
@@ -96,6 +103,7 @@ impl Server {
         served: Arc<Served>,
         work: impl FnOnce(&mut Reader) -> Answered<T> + Send + 'static,
     ) -> Answered<T> {
+        served.count_query();
         self.shared.workers.ask(served, work).await?
     }
 

@@ -5,7 +5,7 @@
 
 use axum::http::Method;
 
-use super::scope::Need::{self, AnyKey, Open};
+use super::scope::Need::{self, AnyKey, Metrics, Open};
 use super::scope::Scope;
 
 const SEARCH: Need = Need::Scope(Scope::Search);
@@ -50,6 +50,7 @@ const REFRESH: &str = "indices:admin/refresh";
 pub static RULES: &[Rule] = &[
     rule("GET", "/health/live", Open, HEALTH),
     rule("GET", "/health/ready", AnyKey, HEALTH),
+    rule("GET", "/metrics", Metrics, STATS),
     rule("GET", "/api/v1", SEARCH, STATS),
     rule("GET", "/api/v1/version", AnyKey, MAIN),
     rule("GET", "/api/v1/{index}", SEARCH, SHOW),
