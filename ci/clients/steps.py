@@ -115,6 +115,14 @@ refused(404, lambda: client.search(index="nowhere", body={}))
 refused(404, lambda: client.get(index=INDEX, id="none"))
 assert client.delete(index=INDEX, id="1")["result"] == "deleted"
 refused(404, lambda: client.delete(index=INDEX, id="1"))
+caps = client.field_caps(index=INDEX, fields="n,lev*")["fields"]
+assert (list(caps), caps["n"]["long"]["aggregatable"]) == (["level", "level.keyword", "n"], True), caps
+mapped = client.indices.get_field_mapping(index=INDEX, fields="n")[INDEX]["mappings"]["n"]
+assert mapped == {"full_name": "n", "mapping": {"n": {"type": "long"}}}, mapped
+assert client.indices.get_settings(index=INDEX)[INDEX]["settings"]["index"]["number_of_shards"] == "1"
+assert client.indices.stats(index=INDEX)["indices"][INDEX]["primaries"]["docs"]["count"] == 102
+assert client.cat.count(index=INDEX, format="json")[0]["count"] == "102"
+assert client.cat.health(format="json")[0]["status"] == "green"
 rows = client.cat.indices(index=INDEX, format="json")
 assert rows[0]["docs.count"] == "102", rows
 client.indices.delete(index=INDEX)

@@ -22,6 +22,7 @@
 pub mod aggregations;
 pub mod date;
 pub mod error;
+pub mod fields;
 pub mod filter_path;
 pub mod json;
 pub mod query;

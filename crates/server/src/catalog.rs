@@ -19,11 +19,8 @@ use spirit_forms::size::Size;
 
 use crate::index_name::IndexName;
 use crate::kept::Kept;
-use crate::served::{Served, Taken};
+use crate::served::{HEAP, Served, Taken};
 use crate::settings::Settings;
-
-/// The file that a directory with an index has.
-const HEAP: &str = "heap";
 
 /// The readers of an index beside those of the threads that answer: of writes that read a state first.
 const READERS_BESIDE: usize = 64;

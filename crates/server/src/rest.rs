@@ -5,8 +5,10 @@
 
 mod answer;
 mod bulk;
+mod cat;
 mod change;
 mod document;
+mod fields;
 mod hits;
 mod identity;
 mod indices;
@@ -15,7 +17,10 @@ mod names;
 mod parameters;
 mod refused;
 mod search;
+mod settings;
 mod state;
+mod stats;
+mod table;
 
 use axum::Router;
 use axum::extract::Request;
@@ -63,8 +68,23 @@ pub(crate) fn router() -> Router<Server> {
         .route("/{index}/_flush", get(indices::refresh).post(indices::refresh))
         .route("/_mapping", get(indices::mapping))
         .route("/{index}/_mapping", get(indices::mapping))
-        .route("/_cat/indices", get(indices::cat))
-        .route("/_cat/indices/{index}", get(indices::cat))
+        .route("/_mapping/field/{fields}", get(fields::of_mapping))
+        .route("/{index}/_mapping/field/{fields}", get(fields::of_mapping))
+        .route("/_field_caps", get(fields::capabilities).post(fields::capabilities))
+        .route("/{index}/_field_caps", get(fields::capabilities).post(fields::capabilities))
+        .route("/_settings", get(settings::show))
+        .route("/_settings/{name}", get(settings::show_named))
+        .route("/{index}/_settings", get(settings::show))
+        .route("/{index}/_settings/{name}", get(settings::show_named))
+        .route("/_stats", get(stats::all))
+        .route("/_stats/{metrics}", get(stats::some))
+        .route("/{index}/_stats", get(stats::all))
+        .route("/{index}/_stats/{metrics}", get(stats::some))
+        .route("/_cat/indices", get(cat::indices))
+        .route("/_cat/indices/{index}", get(cat::indices))
+        .route("/_cat/health", get(cat::health))
+        .route("/_cat/count", get(cat::count))
+        .route("/_cat/count/{index}", get(cat::count))
 }
 
 /// The answer to a path that is not here.

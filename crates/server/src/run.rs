@@ -185,8 +185,7 @@ async fn serve_catalog(
     let end = end_when_asked().map_err(ServeError::System)?;
     catalog.start();
     reload::start(keyring.clone(), tls).map_err(ServeError::System)?;
-    let router =
-        api::router(Server::new(settings.clone(), catalog, workers, keyring, end.clone()));
+    let router = api::router(Server::new(settings.clone(), catalog, workers, keyring, end.clone()));
     notify(READY);
     listening(&format!("{scheme}://{address}"));
     connections::serve(listeners, router, settings, end).await;

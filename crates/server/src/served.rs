@@ -2,10 +2,14 @@
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::UNIX_EPOCH;
 
 use spirit::Index;
 
 use crate::index_name::IndexName;
+
+/// The file that a directory with an index has.
+pub(crate) const HEAP: &str = "heap";
 
 /// An index that is served. The last one who has it closes it.
 #[derive(Debug)]
@@ -29,6 +33,14 @@ impl Served {
     /// Returns how often it was asked.
     pub(crate) fn queries(&self) -> u64 {
         self.queries.load(Relaxed)
+    }
+
+    /// Returns when its file was made, in milliseconds since 1970; none if the file system does not
+    /// know.
+    pub(crate) fn made_ms(&self) -> Option<u128> {
+        let heap = self.index.directory()?.join(HEAP);
+        let made = std::fs::metadata(heap).and_then(|file| file.created()).ok()?;
+        Some(made.duration_since(UNIX_EPOCH).ok()?.as_millis())
     }
 
     /// The memory that it takes of the budget.

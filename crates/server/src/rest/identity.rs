@@ -10,7 +10,7 @@ use super::refused::Answered;
 use crate::api::server::{Server, State};
 
 /// The version that official clients, shippers and dashboards accept.
-const VERSION: &str = "8.19.0";
+pub(super) const VERSION: &str = "8.19.0";
 
 /// The identity that all official clients accept.
 pub(super) async fn root(mut parameters: Parameters) -> Answered<Response> {
@@ -47,19 +47,39 @@ pub(super) async fn health(
         let serving = names::resolve(&server, &index, false)?.len();
         return Ok(filtered(&parameters, 200, health_json("green", serving, 0, 0)));
     }
+    let Health { status, serving, starting, failed, .. } = health_of(&server);
+    Ok(filtered(&parameters, 200, health_json(status, serving, starting, failed)))
+}
+
+/// How the indexes are: those that answer, that start, and that are out of service.
+pub(super) struct Health {
+    pub(super) status: &'static str,
+    pub(super) serving: usize,
+    pub(super) starting: usize,
+    pub(super) failed: usize,
+    /// The part that answers, in percent.
+    pub(super) percent: f64,
+}
+
+pub(super) fn health_of(server: &Server) -> Health {
     let readiness = server.catalog().readiness();
-    let (starting, failed) = (readiness.starting, readiness.failed.len());
+    let (serving, starting, failed) =
+        (readiness.serving, readiness.starting, readiness.failed.len());
     let status = match (starting, failed) {
         (0, 0) => "green",
         (_, 0) => "yellow",
         _ => "red",
     };
-    Ok(filtered(&parameters, 200, health_json(status, readiness.serving, starting, failed)))
+    Health { status, serving, starting, failed, percent: percent(serving, starting + failed) }
+}
+
+fn percent(serving: usize, others: usize) -> f64 {
+    let all = serving + others;
+    if all == 0 { 100.0 } else { serving as f64 * 100.0 / all as f64 }
 }
 
 fn health_json(status: &str, serving: usize, starting: usize, failed: usize) -> String {
-    let all = serving + starting + failed;
-    let percent = if all == 0 { 100.0 } else { serving as f64 * 100.0 / all as f64 };
+    let percent = percent(serving, starting + failed);
     format!(
         concat!(
             r#"{{"cluster_name":"spirit","status":"{}","timed_out":false,"number_of_nodes":1,"#,

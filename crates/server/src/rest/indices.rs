@@ -1,4 +1,4 @@
-//! Indexes: made, shown, deleted; their mappings; `_cat/indices`.
+//! Indexes: made, shown, deleted; their mappings.
 
 use axum::body::Body;
 use axum::extract::Path;
@@ -12,7 +12,8 @@ use super::document::empty;
 use super::mapping::{self, Mapped};
 use super::names;
 use super::parameters::Parameters;
-use super::refused::{Answered, Refused, absent, json, not_made};
+use super::refused::{Answered, Refused, absent, not_made};
+use super::settings;
 use crate::api::body;
 use crate::api::server::{Server, State};
 use crate::served::Served;
@@ -98,12 +99,14 @@ pub(super) async fn show(
     mut parameters: Parameters,
 ) -> Answered<Response> {
     let may_be_missing = parameters.flag("ignore_unavailable")?;
+    let is_flat = parameters.flag("flat_settings")?;
     let parameters = parameters.end_of_indexes()?;
     let show = |served: &Served| {
         let mapping = mapping::json(&served.index.schema());
-        let name = &served.name;
+        let settings = settings::json(served, &["*".to_owned()], is_flat);
         format!(
-            r#""{name}":{{"aliases":{{}},"mappings":{mapping},"settings":{{"index":{{"number_of_shards":"1","number_of_replicas":"0","provided_name":"{name}","uuid":"{name}"}}}}}}"#
+            r#""{}":{{"aliases":{{}},"mappings":{mapping},"settings":{settings}}}"#,
+            served.name
         )
     };
     let shown: Vec<_> = names::resolve(&server, &index, may_be_missing)?
@@ -128,79 +131,4 @@ pub(super) async fn mapping(
         .map(|served| show(served))
         .collect();
     Ok(filtered(&parameters, 200, format!("{{{}}}", shown.join(","))))
-}
-
-/// The columns of `_cat/indices`.
-const COLUMNS: [&str; 10] = [
-    "health",
-    "status",
-    "index",
-    "uuid",
-    "pri",
-    "rep",
-    "docs.count",
-    "docs.deleted",
-    "store.size",
-    "pri.store.size",
-];
-
-pub(super) async fn cat(
-    State(server): State<Server>,
-    index: Option<Path<String>>,
-    mut parameters: Parameters,
-) -> Answered<Response> {
-    let wanted = parameters.take("h");
-    let has_head = parameters.flag("v")?;
-    let is_text = parameters.is_text();
-    for accepted in ["s", "bytes", "health", "ts", "time", "include_unloaded_segments", "pri"] {
-        parameters.take(accepted);
-    }
-    let parameters = parameters.end_of_indexes()?;
-    let columns: Vec<&str> = match &wanted {
-        Some(names) => names.split(',').collect(),
-        None => COLUMNS.to_vec(),
-    };
-    let mut rows = Vec::new();
-    for served in names::resolve(&server, names::in_path(index.as_ref()), false)? {
-        rows.push(row(&served)?);
-    }
-    let value = |row: &[String], column: &str| {
-        let place = COLUMNS.iter().position(|known| *known == column || known.starts_with(column));
-        place.map_or(String::new(), |place| row[place].clone())
-    };
-    if is_text {
-        let mut lines: Vec<Vec<String>> = Vec::new();
-        if has_head {
-            lines.push(columns.iter().map(|column| (*column).to_owned()).collect());
-        }
-        lines.extend(
-            rows.iter().map(|row| columns.iter().map(|column| value(row, column)).collect()),
-        );
-        let lines: String = lines.into_iter().map(|line| line.join(" ") + "\n").collect();
-        let mut response = json(200, lines);
-        let kind = axum::http::HeaderValue::from_static("text/plain; charset=UTF-8");
-        response.headers_mut().insert("content-type", kind);
-        return Ok(response);
-    }
-    let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
-    let object = |row: &Vec<String>| {
-        let members: Vec<_> = columns
-            .iter()
-            .map(|column| format!("{}:{}", text(column), text(&value(row, column))))
-            .collect();
-        format!("{{{}}}", members.join(","))
-    };
-    let body = format!("[{}]", rows.iter().map(object).collect::<Vec<_>>().join(","));
-    Ok(filtered(&parameters, 200, body))
-}
-
-fn row(served: &Served) -> Answered<Vec<String>> {
-    let stats = served.index.stats();
-    let stats = stats.map_err(|error| Refusal::new("engine_exception", 500, error.to_string()))?;
-    let size = format!("{}b", stats.bytes.index());
-    let name = served.name.to_string();
-    let (documents, deleted) = (stats.documents.to_string(), stats.deleted.to_string());
-    Ok(["green", "open", &name, &name, "1", "0", &documents, &deleted, &size, &size]
-        .map(str::to_owned)
-        .to_vec())
 }

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use spirit::schema::{Schema, TimeUnit};
 use spirit::{Analyzer, Builder, FieldKind};
 use spirit_opensearch::error::Refusal;
+use spirit_opensearch::fields::{self, Leaf};
 use spirit_opensearch::json::Json;
-
-use super::state::VERSION;
 
 /// Options of a field that change nothing here.
 const ACCEPTED: [&str; 9] = [
@@ -217,30 +216,62 @@ impl Level {
     }
 }
 
+/// Returns the mapping of a field.
+fn leaf_json(leaf: &Leaf) -> &'static str {
+    match leaf.kind {
+        FieldKind::Text(_) if leaf.has_keywords => {
+            r#"{"type":"text","fields":{"keyword":{"type":"keyword","ignore_above":256}}}"#
+        }
+        FieldKind::Text(_) => r#"{"type":"text"}"#,
+        FieldKind::Keyword => r#"{"type":"keyword"}"#,
+        FieldKind::Integer => r#"{"type":"long"}"#,
+        FieldKind::Float => r#"{"type":"double"}"#,
+        FieldKind::Time(_) => r#"{"type":"date"}"#,
+        FieldKind::Boolean => r#"{"type":"boolean"}"#,
+    }
+}
+
 /// Returns the mapping of a schema.
 pub(super) fn json(schema: &Schema) -> String {
     let mut root = Level::default();
-    for field in schema.fields().iter().skip(1).filter(|field| field.name != VERSION) {
-        let kind = match field.kind {
-            FieldKind::Text(_) if field.keywords().is_some() => {
-                r#"{"type":"text","fields":{"keyword":{"type":"keyword","ignore_above":256}}}"#
-            }
-            FieldKind::Text(_) => r#"{"type":"text"}"#,
-            FieldKind::Keyword => r#"{"type":"keyword"}"#,
-            FieldKind::Integer => r#"{"type":"long"}"#,
-            FieldKind::Float => r#"{"type":"double"}"#,
-            FieldKind::Time(_) => r#"{"type":"date"}"#,
-            FieldKind::Boolean => r#"{"type":"boolean"}"#,
-        };
-        let level = field
+    for leaf in fields::leaves(schema) {
+        let level = leaf
             .name
             .split('.')
             .fold(&mut root, |level, part| level.within.entry(part.to_owned()).or_default());
-        level.own = Some(kind.to_owned());
+        level.own = Some(leaf_json(&leaf).to_owned());
     }
     if root.within.is_empty() {
         "{}".to_owned()
     } else {
         format!(r#"{{"properties":{}}}"#, root.members())
     }
+}
+
+/// Returns the mapping of each field whose name matches one of some patterns.
+pub(super) fn fields_json(schema: &Schema, patterns: &[String]) -> String {
+    let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
+    let mut shown = BTreeMap::new();
+    let mut show = |name: String, mapping: &str| {
+        if fields::is_asked(&name, patterns) {
+            let last = name.rsplit('.').next().unwrap_or(&name);
+            let mapping = format!("{{{}:{mapping}}}", text(last));
+            shown.insert(name, mapping);
+        }
+    };
+    for leaf in fields::leaves(schema) {
+        if leaf.has_keywords {
+            show(format!("{}.keyword", leaf.name), r#"{"type":"keyword","ignore_above":256}"#);
+        }
+        show(leaf.name.clone(), leaf_json(&leaf));
+    }
+    // As in OpenSearch, fields of every document have no mapping to show.
+    for name in patterns.iter().filter(|name| fields::is_of_every_document(name)) {
+        shown.insert(name.clone(), "{}".to_owned());
+    }
+    let member = |(name, mapping): (&String, &String)| {
+        let name = text(name);
+        format!(r#"{name}:{{"full_name":{name},"mapping":{mapping}}}"#)
+    };
+    format!("{{{}}}", shown.iter().map(member).collect::<Vec<_>>().join(","))
 }

@@ -104,6 +104,11 @@ impl Parameters {
         self.format.as_deref() != Some("json")
     }
 
+    /// Returns the format of a table that is neither text nor JSON.
+    pub(super) fn other_format(&self) -> Option<&str> {
+        self.format.as_deref().filter(|format| !matches!(*format, "json" | "text" | "txt"))
+    }
+
     /// Returns all that were not taken.
     pub(super) fn rest(&mut self) -> Vec<(String, String)> {
         std::mem::take(&mut self.others)
