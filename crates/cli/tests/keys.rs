@@ -81,7 +81,9 @@ impl Guarded {
 
 /// The path of a rule, for an index.
 fn path_of(path: &str, index: &str) -> String {
-    path.replace("{index}", index).replace("{*key}", "1").replace("{id}", "1")
+    let path = path.replace("{index}", index).replace("{*key}", "1").replace("{id}", "1");
+    // An answer that ends: no place of a stream.
+    if path.ends_with("/tail") { path + "?since=x" } else { path }
 }
 
 /// A body that is understood by a route.

@@ -8,6 +8,7 @@ mod highlight;
 mod limit;
 mod parameter;
 mod part;
+mod slice;
 mod sort;
 mod source;
 
@@ -23,6 +24,7 @@ use crate::query::{self, Context};
 
 pub use highlight::{Highlighting, MarkedField};
 pub use part::Part;
+pub use slice::Slice;
 pub use sort::{Direction, Sort, SortBy};
 pub use source::SourceFilter;
 
@@ -89,6 +91,8 @@ pub struct SearchBody {
     pub typed_keys: bool,
     /// The time that a scroll is kept.
     pub scroll: Option<Duration>,
+    /// The part of the matches that a scroll gives.
+    pub slice: Option<Slice>,
     /// The text of the URL parameter `q`, and the options of its syntax.
     text: Option<String>,
     text_options: Vec<(String, Json)>,
@@ -119,6 +123,7 @@ impl Default for SearchBody {
             total_as_int: false,
             typed_keys: false,
             scroll: None,
+            slice: None,
             text: None,
             text_options: Vec::new(),
         }

@@ -41,7 +41,7 @@ pub(crate) fn router(server: Server) -> Router {
         .route("/api/v1/{index}/search", get(search::get).post(search::post))
         .route("/api/v1/{index}/count", get(search::count))
         .route("/api/v1/{index}/tail", get(tail::get))
-        .merge(rest::router())
+        .merge(rest::router(server.settings()))
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(server.clone(), authorize::authorize))

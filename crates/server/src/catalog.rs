@@ -19,6 +19,7 @@ use spirit_forms::size::Size;
 
 use crate::index_name::IndexName;
 use crate::kept::Kept;
+use crate::registry::Registry;
 use crate::served::{HEAP, Served, Taken};
 use crate::settings::Settings;
 
@@ -28,6 +29,7 @@ const READERS_BESIDE: usize = 64;
 /// All indexes.
 pub(crate) struct Catalog {
     settings: Settings,
+    registry: Registry,
     entries: RwLock<BTreeMap<IndexName, Entry>>,
     /// Held while an index is made or deleted.
     changing: Mutex<()>,
@@ -54,6 +56,8 @@ pub(crate) enum Absent {
 #[derive(Debug)]
 pub(crate) enum NotMade {
     Exists,
+    /// There is an alias of this name.
+    IsAlias,
     BeyondBudget(String),
     Open(OpenError),
     /// Its settings could not be written.
@@ -83,8 +87,12 @@ impl Catalog {
                 entries.insert(name, Entry::Starting(Arc::default()));
             }
         }
+        let is_there =
+            |name: &str| name.parse().is_ok_and(|name: IndexName| entries.contains_key(&name));
+        let registry = Registry::read(directory, is_there)?;
         Ok(Catalog {
             settings: settings.clone(),
+            registry,
             entries: RwLock::new(entries),
             changing: Mutex::new(()),
         })
@@ -163,6 +171,11 @@ impl Catalog {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Returns the aliases, templates and data streams.
+    pub(crate) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
     /// Returns the index of a name.
     pub(crate) fn get(&self, name: &IndexName) -> Result<Arc<Served>, Absent> {
         match self.entries().get(name) {
@@ -194,6 +207,13 @@ impl Catalog {
     ) -> Result<Arc<Served>, NotMade> {
         let _one_at_a_time = self.changing();
         if self.entries().contains_key(name) {
+            return Err(NotMade::Exists);
+        }
+        let registered = self.registry.now();
+        if registered.aliases.contains_key(name.as_str()) {
+            return Err(NotMade::IsAlias);
+        }
+        if registered.streams.contains_key(name.as_str()) {
             return Err(NotMade::Exists);
         }
         self.check_budget(asked)?;
@@ -239,7 +259,7 @@ impl Catalog {
         self.entries_mut().remove(name);
         // Its file goes first, so that a crash leaves no half of it. Readers that still have it have the file
         // open.
-        let removed = remove(&self.path(name));
+        let removed = remove(&self.path(name)).and(self.registry.forget(name.as_str()));
         drop(served);
         Ok(removed)
     }
@@ -304,6 +324,7 @@ impl fmt::Display for NotMade {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NotMade::Exists => f.write_str("there is an index of this name"),
+            NotMade::IsAlias => f.write_str("there is an alias of this name"),
             NotMade::BeyondBudget(why) => f.write_str(why),
             NotMade::Open(error) => error.fmt(f),
             NotMade::NotKept(error) => error.fmt(f),

@@ -14,6 +14,7 @@ mod scope;
 
 pub(crate) use access::Access;
 pub use file::{KeyFile, KeysError};
+pub(crate) use key::random;
 pub use key::{Key, NewKey};
 pub(crate) use keyring::{Denied, Keyring};
 pub use rules::{RULES, Rule};

@@ -15,6 +15,7 @@ mod metrics;
 mod notify;
 mod pattern;
 mod problem;
+mod registry;
 mod reload;
 mod rest;
 mod run;

@@ -119,7 +119,7 @@ impl From<Absent> for Problem {
 impl From<NotMade> for Problem {
     fn from(error: NotMade) -> Problem {
         let (status, kind) = match error {
-            NotMade::Exists => (StatusCode::CONFLICT, "index-exists"),
+            NotMade::Exists | NotMade::IsAlias => (StatusCode::CONFLICT, "index-exists"),
             NotMade::BeyondBudget(_) => (StatusCode::INSUFFICIENT_STORAGE, "beyond-budget"),
             NotMade::Open(_) => (StatusCode::BAD_REQUEST, "index-not-made"),
             NotMade::NotKept(_) => (StatusCode::INTERNAL_SERVER_ERROR, "index-not-made"),

@@ -3,33 +3,48 @@
 //! The crate [opensearch](spirit_opensearch) has their words; this room has their paths. Each answer has
 //! the header that clients look for, errors too. What is not here is an error, never an empty answer.
 
+mod aliases;
 mod answer;
 mod bulk;
+mod by_query;
 mod cat;
+mod cat_aliases;
 mod change;
 mod document;
 mod fields;
 mod hits;
 mod identity;
+mod index_settings;
 mod indices;
+mod making;
 mod mapping;
 mod names;
 mod parameters;
+mod policies;
 mod refused;
+mod scroll;
 mod search;
 mod settings;
 mod state;
 mod stats;
+mod streams;
 mod table;
+mod tasks;
+mod templates;
 
-use axum::Router;
+use std::sync::Arc;
+
 use axum::extract::Request;
 use axum::http::{HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
+use axum::{Extension, Router};
 
 use crate::api::server::Server;
+use crate::settings::Settings;
+use scroll::Scrolls;
+use tasks::Tasks;
 
 /// Clients of Elasticsearch since version 7.14 refuse a server without it.
 const PRODUCT: (&str, &str) = ("x-elastic-product", "Elasticsearch");
@@ -38,7 +53,8 @@ const PRODUCT: (&str, &str) = ("x-elastic-product", "Elasticsearch");
 const SETUP: [&str; 4] = ["/_ilm/", "/_index_template/", "/_template/", "/_component_template/"];
 
 /// Returns all routes.
-pub(crate) fn router() -> Router<Server> {
+pub(crate) fn router(settings: &Settings) -> Router<Server> {
+    let scroll = get(scroll::next).post(scroll::next).delete(scroll::clear);
     let index = get(indices::show).head(indices::exists).put(indices::make).delete(indices::delete);
     let document = get(document::get).head(document::exists).put(document::put);
     let document = document.post(document::put).delete(document::delete);
@@ -49,8 +65,10 @@ pub(crate) fn router() -> Router<Server> {
         .route("/_cluster/health/{index}", get(identity::health))
         .route("/_bulk", post(bulk::bulk).put(bulk::bulk))
         .route("/{index}/_bulk", post(bulk::bulk).put(bulk::bulk))
-        .route("/_search", get(search::one).post(search::one))
-        .route("/{index}/_search", get(search::one).post(search::one))
+        .route("/_search", get(scroll::search).post(scroll::search))
+        .route("/{index}/_search", get(scroll::search).post(scroll::search))
+        .route("/_search/scroll", scroll.clone())
+        .route("/_search/scroll/{id}", scroll)
         .route("/_msearch", get(search::many).post(search::many))
         .route("/{index}/_msearch", get(search::many).post(search::many))
         .route("/_count", get(search::count).post(search::count))
@@ -61,6 +79,10 @@ pub(crate) fn router() -> Router<Server> {
         .route("/{index}/_create/{id}", put(document::create).post(document::create))
         .route("/{index}/_update/{id}", post(document::update))
         .route("/{index}/_source/{id}", get(document::source).head(document::exists))
+        .route("/{index}/_delete_by_query", post(by_query::delete))
+        .route("/{index}/_update_by_query", post(by_query::update))
+        .route("/_tasks", get(tasks::list))
+        .route("/_tasks/{id}", get(tasks::show))
         .route("/_mget", get(document::many).post(document::many))
         .route("/{index}/_mget", get(document::many).post(document::many))
         .route("/_refresh", get(indices::refresh).post(indices::refresh))
@@ -85,6 +107,42 @@ pub(crate) fn router() -> Router<Server> {
         .route("/_cat/health", get(cat::health))
         .route("/_cat/count", get(cat::count))
         .route("/_cat/count/{index}", get(cat::count))
+        .merge(administration())
+        .layer(Extension(Arc::new(Tasks::default())))
+        .layer(Extension(Arc::new(Scrolls::new(settings))))
+}
+
+/// Returns the routes of aliases, templates and data streams.
+fn administration() -> Router<Server> {
+    let alias = get(aliases::get).head(aliases::exists_of).put(aliases::put);
+    let alias = alias.post(aliases::put).delete(aliases::delete);
+    let named = put(aliases::put).post(aliases::put).delete(aliases::delete);
+    let stream = get(streams::show).put(streams::make).delete(streams::delete);
+    use templates::{components, legacy, of_indexes};
+    let index = get(of_indexes::show).head(of_indexes::exists).put(of_indexes::put);
+    let index = index.post(of_indexes::put).delete(of_indexes::delete);
+    let component = get(components::show).head(components::exists).put(components::put);
+    let component = component.post(components::put).delete(components::delete);
+    let old = get(legacy::show).head(legacy::exists).put(legacy::put);
+    let old = old.post(legacy::put).delete(legacy::delete);
+    Router::new()
+        .route("/_aliases", post(aliases::steps))
+        .route("/_alias", get(aliases::of_all))
+        .route("/_alias/{alias}", get(aliases::of_all).head(aliases::exists))
+        .route("/{index}/_alias", get(aliases::of))
+        .route("/{index}/_alias/{alias}", alias)
+        .route("/{index}/_aliases/{alias}", named)
+        .route("/_cat/aliases", get(cat_aliases::show))
+        .route("/_cat/aliases/{alias}", get(cat_aliases::show))
+        .route("/_index_template", get(of_indexes::show))
+        .route("/_index_template/{name}", index)
+        .route("/_component_template", get(components::show))
+        .route("/_component_template/{name}", component)
+        .route("/_template", get(legacy::show))
+        .route("/_template/{name}", old)
+        .route("/_data_stream", get(streams::show))
+        .route("/_data_stream/{name}", stream)
+        .route("/_ilm/policy/{name}", get(policies::show).put(policies::put))
 }
 
 /// The answer to a path that is not here.

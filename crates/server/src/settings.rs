@@ -58,6 +58,12 @@ pub struct Settings {
     pub connections: usize,
     /// The most questions under way.
     pub requests: usize,
+    /// The most open scrolls.
+    pub scrolls: usize,
+    /// The most documents of all open scrolls.
+    pub scroll_documents: usize,
+    /// The most bytes of all open scrolls, on the disk.
+    pub scroll_bytes: u64,
     /// The time in which the headers of a request have to come.
     pub header_timeout: Duration,
     /// The time that requests under way have when the server ends.

@@ -2,7 +2,7 @@
 
 use super::highlight::Highlighting;
 use super::limit::{count, timeout};
-use super::{SearchBody, SourceFilter, TrackTotalHits, sort};
+use super::{SearchBody, Slice, SourceFilter, TrackTotalHits, sort};
 use crate::error::Refusal;
 use crate::json::Json;
 use crate::read;
@@ -17,7 +17,7 @@ pub struct Part {
 }
 
 /// Members that OpenSearch has and this server does not.
-const UNSUPPORTED: [&str; 10] = [
+const UNSUPPORTED: [&str; 9] = [
     "collapse",
     "derived",
     "pit",
@@ -25,7 +25,6 @@ const UNSUPPORTED: [&str; 10] = [
     "runtime_mappings",
     "script_fields",
     "search_pipeline",
-    "slice",
     "suggest",
     "verbose_pipeline",
 ];
@@ -55,6 +54,7 @@ impl SearchBody {
             ("terminate_after", _) => {
                 self.terminate_after = u64::try_from(read::integer(value)?).ok().filter(|n| *n > 0);
             }
+            ("slice", Json::Object(members)) => self.slice = Some(Slice::read(members)?),
             ("min_score", _) => self.min_score = Some(read::float(value)?),
             ("version", _) => self.version = read::boolean(value)?,
             ("seq_no_primary_term", _) => self.seq_no_primary_term = read::boolean(value)?,

@@ -129,7 +129,8 @@ pub(super) fn hash(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes()))
 }
 
-fn random<const BYTES: usize>() -> Result<String, String> {
+/// Returns random bytes of the system, as text.
+pub(crate) fn random<const BYTES: usize>() -> Result<String, String> {
     let mut bytes = [0; BYTES];
     let filled = SystemRandom::new().fill(&mut bytes);
     filled.map_err(|_| "the system has no random bytes".to_owned())?;

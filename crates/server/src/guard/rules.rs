@@ -5,7 +5,7 @@
 
 use axum::http::Method;
 
-use super::scope::Need::{self, AnyKey, Metrics, Open};
+use super::scope::Need::{self, AnyKey, Metrics, Open, Server};
 use super::scope::Scope;
 
 const SEARCH: Need = Need::Scope(Scope::Search);
@@ -45,6 +45,13 @@ const DROP: &str = "indices:admin/delete";
 const SHOW: &str = "indices:admin/get";
 const MAPPING: &str = "indices:admin/mappings/get";
 const REFRESH: &str = "indices:admin/refresh";
+const FIELDS: &str = "indices:data/read/field_caps";
+const SETTINGS: &str = "indices:monitor/settings/get";
+const SCROLL: &str = "indices:data/read/scroll";
+const ALIASES: &str = "indices:admin/aliases";
+const ALIASES_SHOWN: &str = "indices:admin/aliases/get";
+const TEMPLATES: &str = "indices:admin/index_template/put";
+const TEMPLATES_SHOWN: &str = "indices:admin/index_template/get";
 
 /// All rules.
 pub static RULES: &[Rule] = &[
@@ -96,6 +103,51 @@ pub static RULES: &[Rule] = &[
     rule("GET", "/{index}/_mapping", SEARCH, MAPPING),
     rule("GET", "/_cat/indices", SEARCH, STATS),
     rule("GET", "/_cat/indices/{index}", SEARCH, STATS),
+    rule("GET", "/_cat/count", SEARCH, READ),
+    rule("GET", "/_cat/count/{index}", SEARCH, READ),
+    rule("GET", "/_cat/health", AnyKey, HEALTH),
+    rule("GET", "/_mapping/field/{fields}", SEARCH, MAPPING),
+    rule("GET", "/{index}/_mapping/field/{fields}", SEARCH, MAPPING),
+    rule("GET POST", "/_field_caps", SEARCH, FIELDS),
+    rule("GET POST", "/{index}/_field_caps", SEARCH, FIELDS),
+    rule("GET", "/_settings", SEARCH, SETTINGS),
+    rule("GET", "/_settings/{name}", SEARCH, SETTINGS),
+    rule("GET", "/{index}/_settings", SEARCH, SETTINGS),
+    rule("GET", "/{index}/_settings/{name}", SEARCH, SETTINGS),
+    rule("GET", "/_stats", SEARCH, STATS),
+    rule("GET", "/_stats/{metrics}", SEARCH, STATS),
+    rule("GET", "/{index}/_stats", SEARCH, STATS),
+    rule("GET", "/{index}/_stats/{metrics}", SEARCH, STATS),
+    rule("GET POST DELETE", "/_search/scroll", SEARCH, SCROLL),
+    rule("GET POST DELETE", "/_search/scroll/{id}", SEARCH, SCROLL),
+    rule("POST", "/{index}/_delete_by_query", WRITE, "indices:data/write/delete/byquery"),
+    rule("POST", "/{index}/_update_by_query", WRITE, "indices:data/write/update/byquery"),
+    rule("GET", "/_tasks", Server, "cluster:monitor/tasks/lists"),
+    rule("GET", "/_tasks/{id}", Server, "cluster:monitor/task/get"),
+    rule("POST", "/_aliases", ADMIN, ALIASES),
+    rule("GET", "/_alias", SEARCH, ALIASES_SHOWN),
+    rule("GET", "/_alias/{alias}", SEARCH, ALIASES_SHOWN),
+    rule("GET", "/{index}/_alias", SEARCH, ALIASES_SHOWN),
+    rule("GET", "/{index}/_alias/{alias}", SEARCH, ALIASES_SHOWN),
+    rule("PUT POST DELETE", "/{index}/_alias/{alias}", ADMIN, ALIASES),
+    rule("PUT POST DELETE", "/{index}/_aliases/{alias}", ADMIN, ALIASES),
+    rule("GET", "/_cat/aliases", SEARCH, ALIASES_SHOWN),
+    rule("GET", "/_cat/aliases/{alias}", SEARCH, ALIASES_SHOWN),
+    rule("GET", "/_index_template", AnyKey, TEMPLATES_SHOWN),
+    rule("GET", "/_index_template/{name}", AnyKey, TEMPLATES_SHOWN),
+    rule("PUT POST DELETE", "/_index_template/{name}", Server, TEMPLATES),
+    rule("GET", "/_component_template", AnyKey, TEMPLATES_SHOWN),
+    rule("GET", "/_component_template/{name}", AnyKey, TEMPLATES_SHOWN),
+    rule("PUT POST DELETE", "/_component_template/{name}", Server, TEMPLATES),
+    rule("GET", "/_template", AnyKey, TEMPLATES_SHOWN),
+    rule("GET", "/_template/{name}", AnyKey, TEMPLATES_SHOWN),
+    rule("PUT POST DELETE", "/_template/{name}", Server, TEMPLATES),
+    rule("GET", "/_data_stream", Server, "indices:admin/data_stream/get"),
+    rule("GET", "/_data_stream/{name}", Server, "indices:admin/data_stream/get"),
+    rule("PUT", "/_data_stream/{name}", Server, "indices:admin/data_stream/create"),
+    rule("DELETE", "/_data_stream/{name}", Server, "indices:admin/data_stream/delete"),
+    rule("GET", "/_ilm/policy/{name}", AnyKey, "cluster:admin/ilm/get"),
+    rule("PUT", "/_ilm/policy/{name}", Server, "cluster:admin/ilm/put"),
 ];
 
 impl Rule {

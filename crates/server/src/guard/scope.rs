@@ -37,6 +37,8 @@ pub enum Need {
     Metrics,
     /// A key of this scope, or of one that includes it.
     Scope(Scope),
+    /// A key that may make and delete any index: what is asked for is the whole server's.
+    Server,
 }
 
 impl Scope {
@@ -57,6 +59,7 @@ impl Scope {
     pub fn allows(self, need: Need, is_of_all: bool) -> bool {
         match need {
             Need::Open | Need::AnyKey => true,
+            Need::Server => self == Scope::Admin && is_of_all,
             Need::Metrics => self == Scope::Metrics || (self == Scope::Admin && is_of_all),
             Need::Scope(needed) => self >= needed,
         }

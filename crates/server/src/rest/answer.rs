@@ -12,3 +12,10 @@ pub(super) fn filtered(parameters: &Parameters, status: u16, body: String) -> Re
         _ => json(status, body),
     }
 }
+
+/// An empty answer with a status, for `HEAD`.
+pub(super) fn empty(status: u16) -> Response {
+    let mut response = json(status, String::new());
+    response.headers_mut().remove("content-type");
+    response
+}

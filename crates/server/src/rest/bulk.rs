@@ -15,7 +15,7 @@ use spirit_opensearch::json::Json;
 
 use super::answer::filtered;
 use super::change::{self, Action, Change, Changed};
-use super::names;
+use super::making::{self, Written};
 use super::parameters::Parameters;
 use super::refused::{Answered, Refused};
 use crate::api::body;
@@ -97,18 +97,16 @@ fn write(server: &Server, index: Option<&str>, body: &[u8]) -> Answered<Vec<Item
         let changes: Vec<Change<'_>> =
             own.iter().map(|place| read[*place].change.clone()).collect();
         // Deletes make no index.
-        let served = match changes.iter().all(|change| change.action == Action::Delete) {
-            true => names::named(server, name),
-            false => names::named_or_made(server, name),
-        };
-        let made = served.and_then(|served| change::make(&served, &changes));
-        let results = match made {
-            Ok(results) => results,
-            Err(Refused(refusal)) => vec![Err(refusal); own.len()],
+        let may_make = changes.iter().any(|change| change.action != Action::Delete);
+        let written = making::written(server, name, may_make);
+        let (name, results) = match written {
+            Ok(written) => (written.served.name.to_string(), make(&written, &changes)),
+            Err(Refused(refusal)) => (name.clone(), vec![Err(refusal); own.len()]),
         };
         for (place, result) in own.into_iter().zip(results) {
             let Read { index, change } = &read[place];
-            let (id, index) = (Some(change.id.to_string()), index.clone());
+            let index = if result.is_ok() { name.clone() } else { index.clone() };
+            let id = Some(change.id.to_string());
             items[place] = Some(Item { action: change.action, index, id, result });
         }
         left = others;
@@ -121,6 +119,26 @@ fn write(server: &Server, index: Option<&str>, body: &[u8]) -> Answered<Vec<Item
             Err(refusal.clone().into())
         }
         _ => Ok(items),
+    }
+}
+
+/// Makes the changes of an index.
+fn make(written: &Written, changes: &[Change<'_>]) -> Vec<Result<Changed, Refusal>> {
+    let refused = changes.iter().map(|change| written.refusal(change));
+    let refused: Vec<Option<Refusal>> = refused.collect();
+    let taken = changes.iter().zip(&refused).filter(|(_, refused)| refused.is_none());
+    let taken: Vec<Change<'_>> = taken.map(|(change, _)| change.clone()).collect();
+    match change::make(&written.served, &taken) {
+        Err(Refused(refusal)) => vec![Err(refusal); changes.len()],
+        Ok(made) => {
+            let mut made = made.into_iter();
+            let lost = || Err(Refusal::new("engine_exception", 500, "no result"));
+            let result = |refused: Option<Refusal>| match refused {
+                Some(refusal) => Err(refusal),
+                None => made.next().unwrap_or_else(lost),
+            };
+            refused.into_iter().map(result).collect()
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use spirit::lab::format_time;
 use spirit_opensearch::error::Refusal;
@@ -13,7 +13,7 @@ use super::parameters::Parameters;
 use super::refused::Answered;
 use super::stats::Numbers;
 use super::table::{Column, Kind, Look, Table};
-use crate::api::server::Server;
+use crate::api::server::{Server, State};
 use crate::served::Served;
 
 const fn column(

@@ -217,7 +217,8 @@ impl<'c> Ready<'c> {
     }
 }
 
-fn unread(error: &state::NoState) -> Refusal {
+/// Returns the refusal of a state that cannot be read.
+pub(super) fn unread(error: &state::NoState) -> Refusal {
     let reason = match error {
         state::NoState::Search(error) => error.to_string(),
         state::NoState::Hit(error) => error.to_string(),

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::response::Response;
 use spirit::{Clause, Reader, Search};
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
@@ -14,9 +14,10 @@ use spirit_opensearch::search::SourceFilter;
 use super::answer::filtered;
 use super::bulk::made_id;
 use super::change::{self, Action, Change};
+use super::making;
 use super::names;
 use super::parameters::Parameters;
-use super::refused::{Answered, Refused, json};
+use super::refused::{Answered, Refused};
 use super::state::{self, State as Document};
 use crate::api::body;
 use crate::api::server::{Server, State};
@@ -77,8 +78,6 @@ pub(super) async fn delete(
     Path((index, id)): Path<(String, String)>,
     parameters: Parameters,
 ) -> Answered<Response> {
-    // A delete makes no index.
-    names::named(&server, &index)?;
     write(server, index, Some(id), Action::Delete, parameters, &HeaderMap::new(), Body::empty())
         .await
 }
@@ -118,9 +117,16 @@ fn write_now(
         return Err(Refusal::parse("request body is required").into());
     }
     let (is_new, id) = (id.is_none(), Cow::Owned(id.unwrap_or_else(made_id)));
+    let written = making::written(server, index, action != Action::Delete)?;
+    // A document without an id is new, so a data stream takes it.
+    let is_created = written.is_stream && is_new && action == Action::Index;
+    let action = if is_created { Action::Create } else { action };
     let change = Change { action, id, is_new, body: body.trim_ascii(), expected };
-    let served = names::named_or_made(server, index)?;
-    let made = change::make(&served, &[change])?.pop();
+    if let Some(refusal) = written.refusal(&change) {
+        return Err(refusal.into());
+    }
+    let (served, index) = (&written.served, written.served.name.as_str());
+    let made = change::make(served, &[change])?.pop();
     let changed = made.ok_or_else(|| Refusal::new("engine_exception", 500, "no result"))?;
     let changed = changed.map_err(|refusal| refusal.in_index(index, index))?;
     let index = serde_json::to_string(index).unwrap_or_default();
@@ -158,9 +164,11 @@ fn find(reader: &mut Reader, id: &str) -> Result<Option<Document>, Problem> {
     Ok(hits.get(0).map(|hit| state::of(&hit)).transpose()?)
 }
 
-async fn found(server: &Server, index: &str, id: &str) -> Answered<Option<Document>> {
+/// Returns the name of the index that was asked, and the document.
+async fn found(server: &Server, index: &str, id: &str) -> Answered<(String, Option<Document>)> {
     let (served, id) = (names::named(server, index)?, id.to_owned());
-    Ok(server.ask(served, move |reader| find(reader, &id)).await?)
+    let name = served.name.to_string();
+    Ok((name, server.ask(served, move |reader| find(reader, &id)).await?))
 }
 
 pub(super) async fn get(
@@ -170,7 +178,7 @@ pub(super) async fn get(
 ) -> Answered<Response> {
     let reading = Reading::of(&mut parameters);
     let parameters = parameters.end_of_indexes()?;
-    let document = found(&server, &index, &id).await?;
+    let (index, document) = found(&server, &index, &id).await?;
     let status = if document.is_some() { 200 } else { 404 };
     Ok(filtered(&parameters, status, shown(&index, &id, document.as_ref(), &reading.filter)))
 }
@@ -196,7 +204,7 @@ pub(super) async fn exists(
     State(server): State<Server>,
     Path((index, id)): Path<(String, String)>,
 ) -> Answered<StatusCode> {
-    let document = found(&server, &index, &id).await?;
+    let (_, document) = found(&server, &index, &id).await?;
     Ok(if document.is_some() { StatusCode::OK } else { StatusCode::NOT_FOUND })
 }
 
@@ -207,7 +215,7 @@ pub(super) async fn source(
 ) -> Answered<Response> {
     let reading = Reading::of(&mut parameters);
     let parameters = parameters.end_of_indexes()?;
-    let Some(document) = found(&server, &index, &id).await? else {
+    let (_, Some(document)) = found(&server, &index, &id).await? else {
         let reason = format!("Document not found [{index}]/[{id}]");
         return Err(Refusal::new("resource_not_found_exception", 404, reason).into());
     };
@@ -229,7 +237,7 @@ pub(super) async fn many(
     let mut documents = Vec::new();
     for (index, id, filter) in wanted(&body, index.as_deref(), &reading.filter)? {
         documents.push(match found(&server, &index, &id).await {
-            Ok(document) => shown(&index, &id, document.as_ref(), &filter),
+            Ok((index, document)) => shown(&index, &id, document.as_ref(), &filter),
             Err(Refused(refusal)) => {
                 let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
                 let error = refusal.error_json();
@@ -273,11 +281,4 @@ fn wanted(
         }
         _ => Err(invalid("no documents to get")),
     }
-}
-
-/// An empty answer with a status, for `HEAD`.
-pub(super) fn empty(status: u16) -> Response {
-    let mut response = json(status, String::new());
-    response.headers_mut().remove("content-type");
-    response.into_response()
 }

@@ -1,7 +1,7 @@
 //! The fields of indexes: `_field_caps`, and the mapping of single fields.
 
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use spirit_opensearch::error::Refusal;
@@ -14,7 +14,7 @@ use super::names;
 use super::parameters::Parameters;
 use super::refused::Answered;
 use crate::api::body;
-use crate::api::server::Server;
+use crate::api::server::{Server, State};
 
 pub(super) async fn capabilities(
     State(server): State<Server>,

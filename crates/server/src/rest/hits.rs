@@ -26,6 +26,7 @@ pub(super) struct Found {
 }
 
 /// A hit, and what it is ordered by among hits of other indexes.
+#[derive(Debug)]
 pub(super) struct Hit {
     pub(super) score: Option<f32>,
     pub(super) sort: Vec<Shown>,
@@ -58,7 +59,7 @@ pub(super) fn find(
     }
 }
 
-enum Tried {
+pub(super) enum Tried {
     Again,
     Refused(super::refused::Refused),
 }
@@ -125,7 +126,8 @@ fn total(reader: &mut Reader, clause: &spirit::Clause, body: &SearchBody) -> Res
     })
 }
 
-fn read(
+/// Reads a hit.
+pub(super) fn read(
     served: &Served,
     hit: &spirit::Hit<'_>,
     body: &SearchBody,

@@ -7,15 +7,17 @@ use axum::response::Response;
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
 
-use super::answer::filtered;
-use super::document::empty;
+use super::aliases;
+use super::answer::{empty, filtered};
+use super::making;
 use super::mapping::{self, Mapped};
 use super::names;
 use super::parameters::Parameters;
-use super::refused::{Answered, Refused, absent, not_made};
+use super::refused::{Answered, Refused, absent};
 use super::settings;
 use crate::api::body;
 use crate::api::server::{Server, State};
+use crate::registry::backing;
 use crate::served::Served;
 
 /// What every request has that changes nothing, since all is visible and durable already.
@@ -52,17 +54,15 @@ pub(super) async fn make(
 ) -> Answered<Response> {
     let parameters = parameters.end_of_indexes()?;
     let body = body::read(&server, &headers, body).await?;
-    let mapped = match body.trim_ascii() {
-        b"" => Mapped::default(),
-        body => Mapped::read(&Json::parse(body)?)?,
+    let own = match body.trim_ascii() {
+        b"" => None,
+        body => Some(Json::parse(body)?),
     };
-    let name = names::parsed(&index)?;
-    let catalog = server.catalog().clone();
-    let made = server.write(move || {
-        let sizes = catalog.default_sizes();
-        Ok(catalog.make(&name, sizes, |builder| mapped.added_to(builder)))
-    });
-    made.await?.map_err(|error| not_made(&index, &error))?;
+    if let Some(own) = &own {
+        Mapped::read(own)?;
+    }
+    let (making, name) = (server.clone(), index.clone());
+    server.write(move || Ok(making::make(&making, &name, own.as_ref()))).await??;
     let index = serde_json::to_string(&index).unwrap_or_default();
     let body = format!(r#"{{"acknowledged":true,"shards_acknowledged":true,"index":{index}}}"#);
     Ok(filtered(&parameters, 200, body))
@@ -75,9 +75,18 @@ pub(super) async fn delete(
 ) -> Answered<Response> {
     let may_be_missing = parameters.flag("ignore_unavailable")?;
     let parameters = parameters.end_of_indexes()?;
-    let served = names::resolve(&server, &index, may_be_missing)?;
+    let served = names::resolve_concrete(&server, &index, may_be_missing)?;
     let names: Vec<_> = served.iter().map(|served| served.name.clone()).collect();
     drop(served);
+    let registered = server.catalog().registry().now();
+    let is_of = |stream: &&String| names.iter().any(|name| name.as_str() == backing(stream));
+    if let Some(stream) = registered.streams.keys().find(is_of) {
+        return Err(Refusal::illegal_argument(format!(
+            "index [{}] is the write index for data stream [{stream}] and cannot be deleted",
+            backing(stream)
+        ))
+        .into());
+    }
     let catalog = server.catalog().clone();
     let deleted = server.write(move || {
         let delete = |name| match catalog.delete(&name) {
@@ -101,13 +110,13 @@ pub(super) async fn show(
     let may_be_missing = parameters.flag("ignore_unavailable")?;
     let is_flat = parameters.flag("flat_settings")?;
     let parameters = parameters.end_of_indexes()?;
+    let registered = server.catalog().registry().now();
     let show = |served: &Served| {
         let mapping = mapping::json(&served.index.schema());
         let settings = settings::json(served, &["*".to_owned()], is_flat);
-        format!(
-            r#""{}":{{"aliases":{{}},"mappings":{mapping},"settings":{settings}}}"#,
-            served.name
-        )
+        let name = &served.name;
+        let aliases = aliases::shown(&registered, name.as_str());
+        format!(r#""{name}":{{"aliases":{aliases},"mappings":{mapping},"settings":{settings}}}"#)
     };
     let shown: Vec<_> = names::resolve(&server, &index, may_be_missing)?
         .iter()

@@ -11,6 +11,7 @@ use spirit_opensearch::error::Refusal;
 use spirit_opensearch::fields::{self, Leaf};
 use spirit_opensearch::json::Json;
 
+use super::index_settings;
 /// Options of a field that change nothing here.
 const ACCEPTED: [&str; 9] = [
     "doc_values",
@@ -41,19 +42,15 @@ pub(super) struct Mapped {
 }
 
 impl Mapped {
-    /// Reads the body with which an index is made. Settings are accepted, but for analyzers: an index
-    /// has one shard and no replica.
+    /// Reads the body with which an index is made, but for its aliases.
     pub(super) fn read(body: &Json) -> Result<Mapped, Refusal> {
         let mut mapped = Mapped::default();
         for (name, value) in object(body)? {
             match &**name {
                 "mappings" => mapped.take(value)?,
-                "settings" if has_analysis(value) => {
-                    return Err(Refusal::unsupported("[analysis] in settings"));
-                }
-                "settings" => {}
-                "aliases" if matches!(value, Json::Object(aliases) if aliases.is_empty()) => {}
-                "aliases" => return Err(Refusal::unsupported("[aliases]")),
+                "settings" => index_settings::check(value)?,
+                // They are no part of the index.
+                "aliases" => {}
                 other => {
                     let reason = format!("unknown key [{other}] for create index");
                     return Err(Refusal::parse(reason));
@@ -77,6 +74,9 @@ impl Mapped {
                 ("dynamic" | "date_detection", Json::Bool(true)) | ("_meta", _) => {}
                 ("dynamic" | "date_detection", Json::String(text)) if text == "true" => {}
                 ("_source", Json::Object(source)) if source.is_empty() => {}
+                ("dynamic_templates", Json::Array(templates)) => {
+                    templates.iter().try_for_each(check_dynamic)?;
+                }
                 ("dynamic" | "date_detection" | "_source", value) => {
                     return Err(Refusal::unsupported(format!("[{name}: {value}] of a mapping")));
                 }
@@ -117,9 +117,26 @@ fn object(value: &Json) -> Result<&[(String, Json)], Refusal> {
     }
 }
 
-fn has_analysis(settings: &Json) -> bool {
-    let within = settings.get("index").and_then(|index| index.get("analysis"));
-    within.or(settings.get("analysis")).or(settings.get("index.analysis")).is_some()
+/// Checks a template of dynamic fields. It is accepted if strings become what they become anyhow.
+fn check_dynamic(template: &Json) -> Result<(), Refusal> {
+    let unsupported = |what: &str| Err(Refusal::unsupported(format!("[{what}] of a mapping")));
+    let Json::Object(named) = template else { return unsupported("dynamic_templates") };
+    for (name, template) in named {
+        let text = |member: &str| template.get(member).and_then(Json::as_str);
+        let mapping = template.get("mapping");
+        let is_text = mapping.and_then(|m| m.get("type")).and_then(Json::as_str) == Some("text");
+        match mapping {
+            Some(mapping) if text("match_mapping_type") == Some("string") && is_text => {
+                check_options(name, mapping)?;
+                has_keywords(name, mapping)?;
+                if mapping.get("analyzer").is_some() {
+                    return unsupported("analyzer in dynamic_templates");
+                }
+            }
+            _ => return unsupported(&format!("dynamic_templates: {name}")),
+        }
+    }
+    Ok(())
 }
 
 fn check_options(name: &str, mapping: &Json) -> Result<(), Refusal> {

@@ -62,6 +62,7 @@ pub(super) fn absent(name: &str, absent: &Absent) -> Refused {
 pub(super) fn not_made(name: &str, error: &NotMade) -> Refused {
     Refused(match error {
         NotMade::Exists => Refusal::resource_already_exists(name, name),
+        NotMade::IsAlias => Refusal::invalid_index_name(name, "already exists as alias"),
         NotMade::BeyondBudget(why) => Refusal::rejected(format!("[{name}] was not made: {why}")),
         NotMade::Open(error) => Refusal::illegal_argument(error.to_string()),
         NotMade::NotKept(error) => Refusal::new("engine_exception", 500, error.to_string()),
@@ -97,6 +98,13 @@ impl From<SearchError> for Refused {
             SearchError::Corrupt(_) => Refusal::new("engine_exception", 500, reason),
             _ => Refusal::query_shard(reason),
         })
+    }
+}
+
+/// Errors of files that the server writes.
+impl From<std::io::Error> for Refused {
+    fn from(error: std::io::Error) -> Refused {
+        Refused(Refusal::new("engine_exception", 500, error.to_string()))
     }
 }
 

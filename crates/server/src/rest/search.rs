@@ -56,7 +56,7 @@ pub(super) async fn one(
 }
 
 /// Reads parameters of a URL into a search.
-fn take(
+pub(super) fn take(
     asked: &mut SearchBody,
     common: &[(String, String)],
     parameters: &Parameters,
@@ -70,7 +70,7 @@ fn take(
 }
 
 /// Returns the answer to a search, without its last brace.
-async fn answer(
+pub(super) async fn answer(
     server: &Server,
     index: &str,
     may_be_missing: bool,
@@ -91,8 +91,12 @@ async fn answer(
 }
 
 /// Returns an error for what is understood and not built.
-fn check(asked: &SearchBody) -> Answered<()> {
+pub(super) fn check(asked: &SearchBody) -> Answered<()> {
     asked.check()?;
+    if asked.slice.is_some() {
+        let reason = "`slice` cannot be used outside of a scroll context or PIT context";
+        return Err(Refusal::illegal_argument(reason).into());
+    }
     let unsupported = [
         ("highlight", asked.highlight.is_some()),
         ("fields", !asked.fields.is_empty()),
@@ -153,7 +157,8 @@ fn total_json(asked: &SearchBody, totals: &[Total]) -> String {
     }
 }
 
-fn now_ms() -> i64 {
+/// Returns the time in milliseconds since 1970.
+pub(super) fn now_ms() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_millis() as i64)
 }
 

@@ -1,6 +1,6 @@
 //! `_settings`: what an index was made with, in OpenSearch's words.
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use spirit_opensearch::error::Refusal;
 
@@ -9,7 +9,7 @@ use super::identity::VERSION;
 use super::names;
 use super::parameters::Parameters;
 use super::refused::Answered;
-use crate::api::server::Server;
+use crate::api::server::{Server, State};
 use crate::pattern::matches;
 use crate::served::Served;
 

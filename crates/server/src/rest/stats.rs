@@ -1,6 +1,6 @@
 //! `_stats`: documents, bytes and segments of indexes.
 
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::response::Response;
 use serde_json::{Value, json};
 use spirit_opensearch::error::Refusal;
@@ -9,7 +9,7 @@ use super::answer::filtered;
 use super::names;
 use super::parameters::Parameters;
 use super::refused::Answered;
-use crate::api::server::Server;
+use crate::api::server::{Server, State};
 use crate::served::Served;
 
 /// Metrics that are here.

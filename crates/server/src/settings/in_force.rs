@@ -159,6 +159,9 @@ fn empty() -> Settings {
         body: 0,
         connections: 0,
         requests: 0,
+        scrolls: 0,
+        scroll_documents: 0,
+        scroll_bytes: 0,
         header_timeout: time,
         shutdown_timeout: time,
     }

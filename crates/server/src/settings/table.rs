@@ -100,7 +100,7 @@ const fn time(
 }
 
 /// All settings of the server.
-pub static SETTINGS: [Setting; 21] = [
+pub static SETTINGS: [Setting; 24] = [
     Setting {
         name: "directory",
         value: "DIR",
@@ -234,6 +234,21 @@ pub static SETTINGS: [Setting; 21] = [
         "1024",
         "The most questions that wait for an answer; further ones are refused with status 503",
         |settings| &mut settings.requests,
+    ),
+    number("scrolls", "500", "The most open scrolls; further ones are refused", |settings| {
+        &mut settings.scrolls
+    }),
+    number(
+        "scroll-documents",
+        "10000000",
+        "The most documents of all open scrolls, which keep what they found",
+        |settings| &mut settings.scroll_documents,
+    ),
+    size(
+        "scroll-bytes",
+        "4GiB",
+        "The most bytes of all open scrolls, in files of the server's directory",
+        |settings| &mut settings.scroll_bytes,
     ),
     time(
         "header-timeout",
