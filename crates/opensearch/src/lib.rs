@@ -20,6 +20,7 @@
 #![forbid(unsafe_code)]
 
 pub mod aggregations;
+pub mod analyze;
 pub mod date;
 pub mod error;
 pub mod fields;

@@ -4,6 +4,7 @@
 //! the header that clients look for, errors too. What is not here is an error, never an empty answer.
 
 mod aliases;
+mod analyze;
 mod answer;
 mod bulk;
 mod by_query;
@@ -19,6 +20,7 @@ mod indices;
 mod making;
 mod mapping;
 mod names;
+mod node;
 mod parameters;
 mod policies;
 mod refused;
@@ -108,6 +110,7 @@ pub(crate) fn router(settings: &Settings) -> Router<Server> {
         .route("/_cat/count", get(cat::count))
         .route("/_cat/count/{index}", get(cat::count))
         .merge(administration())
+        .merge(of_node())
         .layer(Extension(Arc::new(Tasks::default())))
         .layer(Extension(Arc::new(Scrolls::new(settings))))
 }
@@ -143,6 +146,22 @@ fn administration() -> Router<Server> {
         .route("/_data_stream", get(streams::show))
         .route("/_data_stream/{name}", stream)
         .route("/_ilm/policy/{name}", get(policies::show).put(policies::put))
+}
+
+/// Returns the routes about the node.
+fn of_node() -> Router<Server> {
+    Router::new()
+        .route("/_forcemerge", post(node::merge))
+        .route("/{index}/_forcemerge", post(node::merge))
+        .route("/_cluster/settings", get(node::settings).put(node::set))
+        .route("/_cluster/stats", get(node::stats))
+        .route("/_nodes", get(node::nodes))
+        .route("/_nodes/http", get(node::nodes))
+        .route("/_nodes/stats", get(node::node_stats))
+        .route("/_resolve/index/{names}", get(node::resolve))
+        .route("/{index}/_search_shards", get(node::shards).post(node::shards))
+        .route("/_analyze", get(analyze::analyze).post(analyze::analyze))
+        .route("/{index}/_analyze", get(analyze::analyze).post(analyze::analyze))
 }
 
 /// The answer to a path that is not here.

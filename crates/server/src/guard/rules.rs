@@ -45,6 +45,7 @@ const DROP: &str = "indices:admin/delete";
 const SHOW: &str = "indices:admin/get";
 const MAPPING: &str = "indices:admin/mappings/get";
 const REFRESH: &str = "indices:admin/refresh";
+const NODES: &str = "cluster:monitor/nodes/info";
 const FIELDS: &str = "indices:data/read/field_caps";
 const SETTINGS: &str = "indices:monitor/settings/get";
 const SCROLL: &str = "indices:data/read/scroll";
@@ -148,6 +149,17 @@ pub static RULES: &[Rule] = &[
     rule("DELETE", "/_data_stream/{name}", Server, "indices:admin/data_stream/delete"),
     rule("GET", "/_ilm/policy/{name}", AnyKey, "cluster:admin/ilm/get"),
     rule("PUT", "/_ilm/policy/{name}", Server, "cluster:admin/ilm/put"),
+    rule("GET POST", "/_analyze", AnyKey, "indices:admin/analyze"),
+    rule("GET POST", "/{index}/_analyze", SEARCH, "indices:admin/analyze"),
+    rule("POST", "/_forcemerge", WRITE, "indices:admin/forcemerge"),
+    rule("POST", "/{index}/_forcemerge", WRITE, "indices:admin/forcemerge"),
+    rule("GET PUT", "/_cluster/settings", Server, "cluster:admin/settings/update"),
+    rule("GET", "/_cluster/stats", Server, "cluster:monitor/stats"),
+    rule("GET", "/_nodes", Server, NODES),
+    rule("GET", "/_nodes/http", Server, NODES),
+    rule("GET", "/_nodes/stats", Server, NODES),
+    rule("GET", "/_resolve/index/{names}", SEARCH, "indices:admin/resolve/index"),
+    rule("GET POST", "/{index}/_search_shards", SEARCH, "indices:admin/shards/search_shards"),
 ];
 
 impl Rule {
