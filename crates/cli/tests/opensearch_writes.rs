@@ -585,3 +585,15 @@ fn data_streams_take_new_documents() {
     server.delete("/_index_template/ds").is(200);
     assert_eq!(server.get("/ds-a/_count").status, 404);
 }
+
+#[test]
+fn a_deleted_document_goes_on_counting() {
+    let folder = Folder::new();
+    let server = Server::start(&folder.path("all"), &[]);
+    let version = |answer: serving::Answer, status| answer.is(status)["_version"].as_u64().unwrap();
+    assert_eq!(version(server.put("/s/_doc/1", "{}"), 201), 1);
+    assert_eq!(version(server.delete("/s/_doc/1"), 200), 2);
+    assert_eq!(version(server.put("/s/_doc/1", "{}"), 201), 3);
+    assert_eq!(version(server.get("/s/_doc/1"), 200), 3);
+    assert_eq!(version(server.put("/s/_doc/2", "{}"), 201), 1);
+}

@@ -8,6 +8,7 @@
 mod api;
 mod catalog;
 mod connections;
+mod deleted;
 pub mod guard;
 mod index_name;
 mod kept;

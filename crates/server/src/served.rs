@@ -6,6 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use spirit::Index;
 
+use crate::deleted::Deleted;
 use crate::index_name::IndexName;
 
 /// The file that a directory with an index has.
@@ -18,11 +19,12 @@ pub(crate) struct Served {
     pub(crate) index: Index,
     /// How often it was asked since the start.
     queries: AtomicU64,
+    pub(crate) deleted: Deleted,
 }
 
 impl Served {
     pub(crate) fn new(name: IndexName, index: Index) -> Served {
-        Served { name, index, queries: AtomicU64::new(0) }
+        Served { name, index, queries: AtomicU64::new(0), deleted: Deleted::default() }
     }
 
     /// Counts a question.

@@ -129,7 +129,12 @@ fn round(
     for ((place, ready), applied) in ready.iter().zip(served.index.apply(&operations)) {
         let change = &changes[*place];
         match applied {
-            Ok(applied) => results[*place] = Some(Ok(ready.changed(change, applied.sequence))),
+            Ok(applied) => {
+                if change.action == Action::Delete {
+                    served.deleted.keep(&change.id, ready.version);
+                }
+                results[*place] = Some(Ok(ready.changed(change, applied.sequence)));
+            }
             // Another writer was faster.
             Err(WriteError::Conflict { .. }) => left.push(*place),
             Err(error) => results[*place] = Some(Err(not_written(&change.id, &error))),
@@ -153,6 +158,8 @@ struct Ready<'c> {
     source: Option<Cow<'c, str>>,
     fields: Vec<(String, Given)>,
     before: Option<State>,
+    /// The version of the new state.
+    version: i64,
     is_new: bool,
 }
 
@@ -178,11 +185,13 @@ impl<'c> Ready<'c> {
             Some(source) => fields(source, schema)?,
             None => Vec::new(),
         };
-        Ok(Step::Write(Ready { id: &change.id, source, fields, before, is_new: change.is_new }))
-    }
-
-    fn version(&self) -> i64 {
-        self.before.as_ref().map_or(1, |before| before.version + 1)
+        let (id, is_new) = (&*change.id, change.is_new);
+        let version = match &before {
+            Some(before) => before.version,
+            None if is_new => 0,
+            None => served.deleted.version(id),
+        };
+        Ok(Step::Write(Ready { id, source, fields, before, version: version + 1, is_new }))
     }
 
     fn operation(&self) -> Operation<'_> {
@@ -193,7 +202,7 @@ impl<'c> Ready<'c> {
                 let fields = self.fields.iter();
                 let document = fields
                     .fold(document, |document, (name, given)| document.field(name, given.value()));
-                let document = match self.version() {
+                let document = match self.version {
                     1 => document,
                     version => document.field(VERSION, version),
                 };
@@ -213,7 +222,7 @@ impl<'c> Ready<'c> {
             (_, Some(_)) => ("updated", 200),
             (_, None) => ("created", 201),
         };
-        Changed { id: change.id.to_string(), version: self.version(), sequence, result, status }
+        Changed { id: change.id.to_string(), version: self.version, sequence, result, status }
     }
 }
 

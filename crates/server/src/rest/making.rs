@@ -72,7 +72,7 @@ pub(super) fn written(server: &Server, name: &str, may_make: bool) -> Answered<W
     if registered.streams.contains_key(name) {
         return names::named(server, name).map(stream);
     }
-    match server.catalog().get(&names::parsed(name)?) {
+    match server.catalog().get(&names::allowed(server, name)?) {
         Err(Absent::Unknown) if may_make => {}
         other => return other.map(plain).map_err(|why| absent(name, &why)),
     }
@@ -95,7 +95,7 @@ pub(super) fn make(server: &Server, name: &str, own: Option<&Json>) -> Answered<
         ))
         .into());
     }
-    let parsed = names::parsed(name)?;
+    let parsed = names::allowed(server, name)?;
     if server.catalog().get(&parsed).err() != Some(Absent::Unknown) {
         return Err(not_made(name, &NotMade::Exists));
     }
@@ -125,7 +125,7 @@ pub(super) fn make_named_stream(server: &Server, name: &str) -> Answered<()> {
         let reason = format!("data_stream [{name}] already exists");
         return Err(Refusal::new("resource_already_exists_exception", 400, reason).into());
     }
-    names::parsed(name)?;
+    names::allowed(server, name)?;
     let composed = templates::compose(&registered, name, None)?;
     let Some(template) = composed.stream else {
         let reason = format!("no matching index template found for data stream [{name}]");

@@ -139,7 +139,7 @@ pub(super) fn named(server: &Server, name: &str) -> Answered<Arc<Served>> {
 }
 
 /// Returns a name of an index that the request may ask.
-fn allowed(server: &Server, name: &str) -> Answered<IndexName> {
+pub(super) fn allowed(server: &Server, name: &str) -> Answered<IndexName> {
     let parsed = parsed(name)?;
     match server.access().is_for(parsed.as_str()) {
         true => Ok(parsed),
