@@ -170,7 +170,7 @@ fn what_cannot_be_listened_to_is_refused() {
     put(&server, "0", "first");
     for (path, status, word) in [
         ("/api/v1/nobody/tail", 404, "no such index"),
-        ("/api/v1/posts/tail?q=nobody:x", 400, "nobody"),
+        ("/api/v1/posts/tail?q=nobody:x", 400, "no such field"),
         ("/api/v1/posts/tail?q=(", 400, "expected"),
         ("/api/v1/posts/tail?since=x", 400, "place"),
         ("/api/v1/posts/tail?from=1", 400, "since"),
