@@ -2,8 +2,10 @@
 
 mod answer;
 mod buckets;
+mod deviation;
 mod facet;
 mod interval;
+mod merge;
 mod read;
 mod written;
 
@@ -154,6 +156,8 @@ enum Metric {
     Sum,
     ValueCount,
     Stats,
+    /// Stats with deviations, and bounds that are this number of them from the mean.
+    ExtendedStats(f64),
     Cardinality,
 }
 
@@ -166,6 +170,7 @@ impl Metric {
             Metric::Sum => "sum",
             Metric::ValueCount => "value_count",
             Metric::Stats => "stats",
+            Metric::ExtendedStats(_) => "extended_stats",
             Metric::Cardinality => "cardinality",
         }
     }
@@ -183,6 +188,24 @@ impl Aggregations {
     /// Returns the facets whose aggregates [`answer`](Self::answer) needs, in their order.
     pub fn facets(&self) -> Vec<Facet> {
         self.0.iter().filter_map(facet::of).collect()
+    }
+
+    /// Like [`facets`](Self::facets), with all that [`merged`](Self::merged) needs to be exact.
+    pub fn facets_to_merge(&self) -> Vec<Facet> {
+        self.0.iter().filter_map(facet::to_merge).collect()
+    }
+
+    /// Merges the aggregates of several indexes, each with the aggregations as it read them. They
+    /// answer [`facets_to_merge`](Self::facets_to_merge).
+    ///
+    /// # Errors
+    /// If they cannot be merged exactly.
+    pub fn merged(
+        parts: &[(Aggregations, Vec<Aggregate>)],
+    ) -> Result<(Aggregations, Vec<Aggregate>), Refusal> {
+        let parts: Vec<_> =
+            parts.iter().map(|(asked, aggregates)| (asked, &aggregates[..])).collect();
+        merge::all(&parts)
     }
 
     /// Returns the member `aggregations` of the answer. With `typed`, names have their types in front.

@@ -40,9 +40,9 @@ fn wrong_aggregations_are_refused_in_opensearchs_words() {
     let index = index();
     let own = [
         (
-            r#"{"extended_stats":{"field":"views"}}"#,
+            r#"{"weighted_avg":{"field":"views"}}"#,
             "illegal_argument_exception",
-            "the aggregation [extended_stats] is not supported by this server",
+            "the aggregation [weighted_avg] is not supported by this server",
         ),
         (
             r#"{"terms":{"field":"at"}}"#,

@@ -182,12 +182,28 @@ pub struct Summary {
     pub sum: f64,
     /// The least, the highest and the sum of whole numbers or moments, exactly.
     pub whole: Option<(i64, i64, i128)>,
+    /// The sum of the values' squares.
+    pub sum_of_squares: f64,
 }
 
 impl Summary {
     /// Returns the mean.
     pub fn mean(&self) -> f64 {
         self.sum / self.count as f64
+    }
+
+    /// Returns the summary of the values of both.
+    pub fn and(self, other: Summary) -> Summary {
+        let whole = self.whole.zip(other.whole);
+        let whole = whole.map(|((a, b, c), (d, e, f))| (a.min(d), b.max(e), c.saturating_add(f)));
+        Summary {
+            count: self.count + other.count,
+            min: self.min.min(other.min),
+            max: self.max.max(other.max),
+            sum: whole.map_or(self.sum + other.sum, |(.., sum)| sum as f64),
+            whole,
+            sum_of_squares: self.sum_of_squares + other.sum_of_squares,
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Answers of aggregations, in OpenSearch's form.
 
 use spirit::FieldKind;
-use spirit::facets::{Aggregate, Summary};
+use spirit::facets::{Aggregate, Summary, TopTerms};
 
 use super::buckets::{self, Bucket};
+use super::deviation;
 use super::{Aggregations, Asked, Metric, Named, OfField, mismatch, number};
 use crate::date::formatted;
 use crate::error::Refusal;
@@ -43,15 +44,20 @@ fn members(asked: &Aggregations, aggregates: Option<&[Aggregate]>, typed: bool) 
 
 impl Asked {
     /// True if the engine has a facet for it.
-    fn is_known(&self) -> bool {
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self, Asked::Filters { .. } | Asked::Filter { .. }) || self.kind().is_some()
+    }
+
+    /// Returns the kind of its field; none without a field.
+    pub(super) fn kind(&self) -> Option<FieldKind> {
         match self {
-            Asked::Filters { .. } | Asked::Filter { .. } => true,
+            Asked::Filters { .. } | Asked::Filter { .. } => None,
             Asked::Terms { of, .. }
             | Asked::Dates { of, .. }
             | Asked::Histogram { of, .. }
             | Asked::Ranges { of, .. }
             | Asked::Metric { of, .. }
-            | Asked::Percentiles { of, .. } => of.kind.is_some(),
+            | Asked::Percentiles { of, .. } => of.kind,
         }
     }
 
@@ -104,11 +110,16 @@ fn metric_of(
     let summary = match aggregate {
         Some(Aggregate::Stats(summary)) => *summary,
         Some(Aggregate::Cardinality(count)) => return Ok(value(Json::Number((*count).into()))),
-        Some(Aggregate::Terms(terms)) => {
-            let count = terms.top.iter().map(|(_, count)| count).sum::<u64>() + terms.others;
+        // The values of several indexes, each once.
+        Some(Aggregate::Terms(TopTerms { distinct, .. }) | Aggregate::Buckets { distinct, .. })
+            if metric == Metric::Cardinality =>
+        {
+            return Ok(value(Json::Number((*distinct).into())));
+        }
+        Some(other) => {
+            let count = values(other).ok_or_else(mismatch)?;
             return Ok(value(Json::Number(count.into())));
         }
-        Some(_) => return Err(mismatch()),
         None => None,
     };
     let count = summary.map_or(0, |summary| summary.count);
@@ -116,17 +127,21 @@ fn metric_of(
         return Ok(value(Json::Number(count.into())));
     }
     let mut answer = Members::new();
-    if metric == Metric::Stats {
+    let is_stats = matches!(metric, Metric::Stats | Metric::ExtendedStats(_));
+    if is_stats {
         answer.push(("count".into(), Json::Number(count.into())));
     }
     for (name, kind) in
         [("min", Metric::Min), ("max", Metric::Max), ("avg", Metric::Avg), ("sum", Metric::Sum)]
     {
-        if metric == Metric::Stats {
+        if is_stats {
             answer.push((name.into(), summary_part(summary, kind)));
         } else if metric == kind {
             answer.push(("value".into(), summary_part(summary, kind)));
         }
+    }
+    if let Metric::ExtendedStats(sigma) = metric {
+        answer.extend(deviation::members(summary, sigma));
     }
     if let Some(FieldKind::Time(_)) = of.kind {
         let texts = answer.iter().filter(|(name, _)| name != "count");
@@ -134,6 +149,19 @@ fn metric_of(
         answer.extend(texts.into_iter().filter(|(_, text)| *text != Json::Null));
     }
     Ok(answer)
+}
+
+/// Returns the number of values of a field that are counted by terms; none of another aggregate.
+pub(super) fn values(aggregate: &Aggregate) -> Option<u64> {
+    match aggregate {
+        Aggregate::Terms(terms) => {
+            Some(terms.others + terms.top.iter().map(|(_, count)| count).sum::<u64>())
+        }
+        Aggregate::Buckets { buckets, others, .. } => {
+            Some(others + buckets.iter().map(|(_, count, _)| count).sum::<u64>())
+        }
+        _ => None,
+    }
 }
 
 fn value(value: Json) -> Members {

@@ -99,6 +99,18 @@ pub(super) fn listed(aggregate: &Aggregate, within: &Within<'_>) -> Shaped<Liste
     }
 }
 
+/// Returns the beginnings of a histogram's buckets.
+pub(super) fn keys(aggregate: &Aggregate) -> Shaped<Vec<f64>> {
+    let (list, _) = listed(aggregate, &|_| Ok(Members::new()))?;
+    let key = |bucket: &Bucket| match bucket.key {
+        Key::Name(Some(ref name)) if name.parse::<f64>().is_err() => {
+            bucket.ms().map(|ms| ms as f64)
+        }
+        _ => Ok(bucket.number()),
+    };
+    list.iter().map(key).collect()
+}
+
 /// Returns the answer of an aggregation that has buckets.
 pub(super) fn shaped(
     asked: &Asked,
@@ -166,7 +178,7 @@ pub(super) fn shaped(
     }
 }
 
-fn check_count(count: i64) -> Shaped<()> {
+pub(super) fn check_count(count: i64) -> Shaped<()> {
     if usize::try_from(count).unwrap_or(0) < BUCKETS_MAX {
         return Ok(());
     }
@@ -218,6 +230,27 @@ fn extend_dates(
         };
     }
     Ok(())
+}
+
+/// Returns the beginnings of intervals from one on, before another.
+pub(super) fn between(
+    interval: &Interval,
+    zone: Option<&str>,
+    first: f64,
+    last: f64,
+) -> Shaped<Vec<f64>> {
+    let (mut key, mut keys) = (first as i64, Vec::new());
+    // Each round moves the key by a whole interval, and the number of rounds is limited.
+    while key < last as i64 {
+        check_count(keys.len() as i64)?;
+        keys.push(key as f64);
+        key = match (interval.engine, interval.math) {
+            (DateInterval::Milliseconds(width), _) => key.saturating_add(width),
+            (_, Some((step, _))) => moved(key, step, zone)?,
+            _ => break,
+        };
+    }
+    Ok(keys)
 }
 
 /// Returns a moment after date math in a zone.
@@ -371,7 +404,12 @@ fn metric(bucket: &Bucket, name: &str, member: &str) -> Option<f64> {
         .within
         .iter()
         .find(|(own, _)| own == name || own.split_once('#').is_some_and(|(_, own)| own == name))?;
-    let value = answer.get(member).or(answer.get("values").and_then(|values| values.get(member)));
+    // A bound is ordered by its own name.
+    let bounds = || answer.get("std_deviation_bounds")?.get(member.strip_prefix("std_")?);
+    let value = answer
+        .get(member)
+        .or_else(bounds)
+        .or(answer.get("values").and_then(|values| values.get(member)));
     let value = value.or(answer.get("doc_count"))?;
     if let Json::Number(number) = value { number.as_f64() } else { None }
 }

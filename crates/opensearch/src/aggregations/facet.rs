@@ -7,11 +7,20 @@ use super::{Asked, BUCKETS_MAX, Metric, Named, OrderBy};
 
 /// Returns the facet of an aggregation; none if the index does not have its field.
 pub(super) fn of(named: &Named) -> Option<Facet> {
+    with_all(named, false)
+}
+
+/// Like [`of`], with all values, so that those of several indexes can be merged.
+pub(super) fn to_merge(named: &Named) -> Option<Facet> {
+    with_all(named, true)
+}
+
+fn with_all(named: &Named, all: bool) -> Option<Facet> {
     let field = |of: &super::OfField| of.kind.map(|_| of.field.clone());
     let facet = match &named.asked {
         Asked::Terms { of, size, order, missing, .. } => {
             // The engine has the most frequent ones. Another order needs all of them.
-            let is_usual = matches!(order[..], [] | [(OrderBy::Count, true)]);
+            let is_usual = !all && matches!(order[..], [] | [(OrderBy::Count, true)]);
             let top = if is_usual { *size } else { BUCKETS_MAX };
             let facet = Facet::Terms { field: field(of)?, top };
             if missing.is_some() { facet.with_missing() } else { facet }
@@ -40,12 +49,15 @@ pub(super) fn of(named: &Named) -> Option<Facet> {
             if others.is_some() { facet.with_missing() } else { facet }
         }
         Asked::Filter { query, .. } => Facet::Filters { queries: vec![query.clone()] },
+        Asked::Metric { of, metric: Metric::Cardinality, .. } if all => {
+            Facet::Terms { field: field(of)?, top: BUCKETS_MAX }
+        }
         Asked::Metric { of, metric, .. } => metric_of(field(of)?, of.kind?, *metric),
         Asked::Percentiles { of, at, .. } => {
             Facet::Percentiles { field: field(of)?, at: at.clone() }
         }
     };
-    let within = named.within.0.iter().filter_map(self::of);
+    let within = named.within.0.iter().filter_map(|named| with_all(named, all));
     Some(within.fold(facet, Facet::then))
 }
 

@@ -17,7 +17,7 @@ type Members = [(String, Json)];
 type Read<T> = Result<T, Refusal>;
 
 /// Aggregations that OpenSearch has and this server does not.
-const UNSUPPORTED: [&str; 32] = [
+const UNSUPPORTED: [&str; 31] = [
     "adjacency_matrix",
     "auto_date_histogram",
     "avg_bucket",
@@ -28,7 +28,6 @@ const UNSUPPORTED: [&str; 32] = [
     "cumulative_sum",
     "derivative",
     "diversified_sampler",
-    "extended_stats",
     "geo_bounds",
     "geohash_grid",
     "global",
@@ -112,6 +111,7 @@ fn asked(kind: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
         "sum" => metric(Metric::Sum),
         "value_count" => metric(Metric::ValueCount),
         "stats" => metric(Metric::Stats),
+        "extended_stats" => extended_stats(body, context),
         "cardinality" => metric(Metric::Cardinality),
         "percentiles" => percentiles(body, context),
         kind => Err(Refusal::parsing(format!("Unknown aggregation type [{kind}]"))),
@@ -437,6 +437,19 @@ fn metric(metric: Metric, body: &Json, context: &Context<'_>) -> Read<Asked> {
         _ => options.numeric(context)?,
     };
     Ok(Asked::Metric { of, metric, format: options.text("format") })
+}
+
+fn extended_stats(body: &Json, context: &Context<'_>) -> Read<Asked> {
+    let options = Options::read("extended_stats", body)?.only(&["sigma"])?;
+    let of = options.numeric(context)?;
+    if let Some(FieldKind::Time(_)) = of.kind {
+        return Err(Refusal::unsupported("[extended_stats] of moments"));
+    }
+    let sigma = options.number("sigma")?.unwrap_or(2.0);
+    if sigma < 0.0 {
+        return Err(options.wrong("sigma"));
+    }
+    Ok(Asked::Metric { of, metric: Metric::ExtendedStats(sigma), format: None })
 }
 
 fn percentiles(body: &Json, context: &Context<'_>) -> Read<Asked> {

@@ -40,6 +40,10 @@ pub(super) enum Gathered {
 pub(super) struct Stats {
     summary: Option<Summary>,
     sum: Sum,
+    /// The sum of the squares of whole numbers, as far as 128 bits hold it.
+    whole_squares: u128,
+    /// The sum of all other squares.
+    squares: Sum,
 }
 
 impl Gathered {
@@ -215,16 +219,37 @@ impl Stats {
         if number.is_nan() {
             return;
         }
-        let new = Summary { count: 0, min: number, max: number, sum: 0.0, whole: None };
+        let new = Summary {
+            count: 0,
+            min: number,
+            max: number,
+            sum: 0.0,
+            whole: None,
+            sum_of_squares: 0.0,
+        };
         let summary = self.summary.get_or_insert(new);
         summary.count += 1;
         (summary.min, summary.max) = (summary.min.min(number), summary.max.max(number));
         if kind == ValueKind::Float {
+            self.squares.add(number * number);
             return self.sum.add(number);
         }
         let exact = kind.from_sortable(value).cast_signed();
         let (min, max, sum) = summary.whole.unwrap_or((exact, exact, 0));
         summary.whole = Some((min.min(exact), max.max(exact), sum + i128::from(exact)));
+        let size = u128::from(exact.unsigned_abs());
+        self.add_squares(size * size);
+    }
+
+    /// Adds squares of whole numbers.
+    fn add_squares(&mut self, squares: u128) {
+        match self.whole_squares.checked_add(squares) {
+            Some(sum) => self.whole_squares = sum,
+            None => {
+                self.squares.add_whole(self.whole_squares);
+                self.whole_squares = squares;
+            }
+        }
     }
 
     /// Writes the summary.
@@ -236,7 +261,10 @@ impl Stats {
         let halves = [sum.cast_unsigned() as u64, (sum.cast_unsigned() >> 64) as u64];
         out.extend([count, min.to_bits(), max.to_bits(), u64::from(whole.is_some())]);
         out.extend([low.cast_unsigned(), high.cast_unsigned(), halves[0], halves[1]]);
+        let squares = self.whole_squares;
+        out.extend([squares as u64, (squares >> 64) as u64]);
         self.sum.write(out);
+        self.squares.write(out);
     }
 
     /// Adds a summary that was written.
@@ -248,7 +276,7 @@ impl Stats {
         let (min, max, is_whole) = (words.float()?, words.float()?, words.next()? != 0);
         let [low, high] = [words.next()?, words.next()?].map(u64::cast_signed);
         let sum = u128::from(words.next()?) | u128::from(words.next()?) << 64;
-        let new = Summary { count: 0, min, max, sum: 0.0, whole: None };
+        let new = Summary { count: 0, min, max, sum: 0.0, whole: None, sum_of_squares: 0.0 };
         let own = self.summary.get_or_insert(new);
         own.count += count;
         (own.min, own.max) = (own.min.min(min), own.max.max(max));
@@ -257,18 +285,23 @@ impl Stats {
             let sum = own_sum.wrapping_add(sum.cast_signed());
             own.whole = Some((own_low.min(low), own_high.max(high), sum));
         }
-        self.sum.join(words)
+        let squares = u128::from(words.next()?) | u128::from(words.next()?) << 64;
+        self.add_squares(squares);
+        self.sum.join(words)?;
+        self.squares.join(words)
     }
 
     /// Returns the bytes that are allocated.
     pub(super) fn bytes(&self) -> usize {
-        self.sum.bytes()
+        self.sum.bytes() + self.squares.bytes()
     }
 
-    pub(super) fn finish(self) -> Option<Summary> {
-        let Stats { summary, sum } = self;
+    pub(super) fn finish(mut self) -> Option<Summary> {
+        self.squares.add_whole(self.whole_squares);
+        let Stats { summary, sum, squares, .. } = self;
         summary.map(|summary| Summary {
             sum: summary.whole.map_or_else(|| sum.total(), |(_, _, sum)| sum as f64),
+            sum_of_squares: squares.total(),
             ..summary
         })
     }

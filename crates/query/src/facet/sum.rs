@@ -32,6 +32,15 @@ impl Sum {
         }
     }
 
+    /// Adds a whole number, in parts that floating point has exactly.
+    pub(super) fn add_whole(&mut self, number: u128) {
+        const BITS: u32 = 43;
+        for shift in [0, BITS, 2 * BITS] {
+            let part = (number >> shift) as u64 & ((1 << BITS) - 1);
+            self.add(part as f64 * (1u128 << shift) as f64);
+        }
+    }
+
     /// Writes the sum.
     pub(super) fn write(&self, out: &mut Vec<u64>) {
         for parts in [&self.parts, &self.large] {
