@@ -128,7 +128,7 @@ refused(404, lambda: client.search(index="nowhere", body={}))
 refused(404, lambda: client.get(index=INDEX, id="none"))
 assert client.delete(index=INDEX, id="1")["result"] == "deleted"
 refused(404, lambda: client.delete(index=INDEX, id="1"))
-caps = client.field_caps(index=INDEX, fields="n,lev*")["fields"]
+caps = client.field_caps(index=INDEX, fields=["n", "lev*"])["fields"]
 assert (list(caps), caps["n"]["long"]["aggregatable"]) == (["level", "level.keyword", "n"], True), caps
 mapped = client.indices.get_field_mapping(index=INDEX, fields="n")[INDEX]["mappings"]["n"]
 assert mapped == {"full_name": "n", "mapping": {"n": {"type": "long"}}}, mapped

@@ -185,10 +185,9 @@ fn mappings_are_kept_or_refused() {
     }
     assert_eq!(server.get("/refused").status, 404);
     let json = [("Content-Type", "application/json")];
-    let after = json!({"sort": ["at", "_doc"], "search_after": [1, 2]}).to_string();
     for (path, body) in [
-        ("/kept/_search", r#"{"min_score": 1}"#),
-        ("/kept/_search", &*after),
+        ("/kept/_search", r#"{"collapse": {"field": "id"}}"#),
+        ("/kept/_search", r#"{"sort": ["_doc", "at"], "search_after": [1, 2]}"#),
         ("/kept/_count", r#"{"size": 1}"#),
         ("/kept/_update/1", r#"{"doc": {}, "_source": true}"#),
     ] {

@@ -107,6 +107,11 @@ pub fn formatted(ms: i64, formats: Option<&str>, zone: Option<&str>) -> Result<S
     })
 }
 
+/// Checks formats that moments are to be written in.
+pub(crate) fn checked(formats: &str) -> Result<(), Refusal> {
+    formats.split("||").try_for_each(|format| Format::named(format).map(drop))
+}
+
 /// Returns a zone by its name, such as `Europe/Berlin`, or by its offset, such as `+01:00`.
 fn zone_named(name: &str) -> Result<TimeZone, Refusal> {
     if matches!(name, "Z" | "UTC" | "GMT") {

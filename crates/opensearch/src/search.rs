@@ -11,6 +11,7 @@ mod part;
 mod slice;
 mod sort;
 mod source;
+mod values;
 
 use std::time::Duration;
 
@@ -27,6 +28,7 @@ pub use part::Part;
 pub use slice::Slice;
 pub use sort::{Direction, Sort, SortBy};
 pub use source::SourceFilter;
+pub use values::FieldValues;
 
 /// Hits of one answer and those before it, at most.
 pub const WINDOW_MAX: usize = Search::HITS_MAX;
@@ -224,10 +226,8 @@ impl SearchBody {
     }
 
     /// Returns the clause of this page and those after it: [`hits_clause`](Self::hits_clause) behind
-    /// the values of `search_after`.
-    ///
-    /// If `_doc` ends the order, it includes the hits with equal values. Those from
-    /// [`after_document`](Self::after_document) on were in an earlier page.
+    /// the values of `search_after`. If `_doc` ends the order, hits with equal values are
+    /// [`ties_clause`](Self::ties_clause).
     ///
     /// # Errors
     /// If a query or a value is refused.
@@ -239,6 +239,21 @@ impl SearchBody {
         }
     }
 
+    /// Returns the clause of the hits whose values are those of `search_after`; none unless `_doc`
+    /// ends the order. Those before [`after_document`](Self::after_document), newest first, are the
+    /// beginning of this page.
+    ///
+    /// # Errors
+    /// If a query or a value is refused.
+    pub fn ties_clause(&self, context: &Context<'_>) -> Result<Option<Clause>, Refusal> {
+        if self.after_document().is_none() {
+            return Ok(None);
+        }
+        let clause = self.hits_clause(context)?;
+        let ties = query::clause(&after::ties(self, context.schema)?, context)?;
+        Ok(Some(narrowed(clause, ties)))
+    }
+
     /// Returns the sequence number that `search_after` has for `_doc`, which ends the order.
     pub fn after_document(&self) -> Option<u64> {
         let Json::Number(number) = self.search_after.as_ref()?.last()? else { return None };
@@ -247,13 +262,18 @@ impl SearchBody {
     }
 
     /// Returns the request for the hits of this page and those before it: the caller leaves out the
-    /// first [`from`](Self::from). It counts as far as the search says, or all if the engine has no
+    /// first [`from`](Self::from), and hits below [`min_score`](Self::min_score). It counts as far as the search says, or all if the engine has no
     /// limit for that.
     ///
     /// # Errors
     /// If the engine does not have this order.
     pub fn order(&self, schema: &Schema) -> Result<Search, Refusal> {
-        let search = sort::order(&self.sort, self.from.saturating_add(self.size), schema)?;
+        // Which hits have the least score is decided behind the engine.
+        let window = match self.min_score {
+            Some(_) => WINDOW_MAX,
+            None => self.from.saturating_add(self.size),
+        };
+        let search = sort::order(&self.sort, window, schema)?;
         Ok(match self.track_total_hits {
             TrackTotalHits::Off => search,
             TrackTotalHits::Exactly => search.total(u64::MAX),

@@ -5,7 +5,7 @@ mod shelf;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use spirit::Index;
+use spirit::{Clause, Index, Search};
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
 use spirit_opensearch::query::Context;
@@ -18,12 +18,20 @@ fn hits(index: &Index, body: &str) -> Result<String, Refusal> {
     let body = SearchBody::parse(body.as_bytes())?;
     body.check()?;
     let schema = index.schema();
-    let clause = body.page_clause(&Context { schema: &schema, now: NOW })?;
+    let context = Context { schema: &schema, now: NOW };
     let searcher = index.searcher();
-    let hits = searcher.search(clause, body.order(&schema)?);
-    let hits = hits.map_err(|error| Refusal::from(&error))?;
-    let keys: Vec<String> = hits.iter().skip(body.from).map(|hit| hit.key().unwrap()).collect();
-    Ok(keys.join(" "))
+    let keys = |clause: Clause, search: Search| -> Result<Vec<String>, Refusal> {
+        let hits = searcher.search(clause, search).map_err(|error| Refusal::from(&error))?;
+        Ok(hits.keys().unwrap())
+    };
+    let mut found: Vec<String> = Vec::new();
+    if let (Some(ties), Some(after)) = (body.ties_clause(&context)?, body.after_document()) {
+        let search = Search::newest(body.size).after(after.to_string().parse().unwrap());
+        found.extend(keys(ties, search)?);
+    }
+    found.extend(keys(body.page_clause(&context)?, body.order(&schema)?)?);
+    let page: Vec<String> = found.into_iter().skip(body.from).take(body.size).collect();
+    Ok(page.join(" "))
 }
 
 #[test]
@@ -50,7 +58,9 @@ fn bodies_find_hits_in_their_order() {
         (r#"{"sort": ["views"], "search_after": [3]}"#, "5 4 2"),
         (r#"{"sort": [{"views": "desc"}], "search_after": [10]}"#, "1 3"),
         (r#"{"sort": [{"views": "desc"}, "tag"], "search_after": [10, "beast"]}"#, "5 1 3"),
-        (r#"{"sort": [{"views": "desc"}, "_doc"], "search_after": [10, 4]}"#, "5 4 1 3"),
+        (r#"{"sort": [{"views": "desc"}, "_doc"], "search_after": [10, 4]}"#, "4 1 3"),
+        (r#"{"sort": [{"views": "desc"}, "_doc"], "search_after": [10, 9]}"#, "5 4 1 3"),
+        (r#"{"sort": ["_doc"], "search_after": [3], "size": 2}"#, "3 2"),
         (r#"{"sort": [{"at": "desc"}], "search_after": [1795391999999]}"#, "1 5"),
         (r#"{"sort": [{"at": "desc"}], "search_after": ["2026-11-23"]}"#, "2 1 5"),
         (r#"{"sort": ["price"], "search_after": [10.25]}"#, "5 3"),

@@ -12,13 +12,16 @@ mod cat;
 mod cat_aliases;
 mod change;
 mod document;
+mod explain;
 mod fields;
+mod hit;
 mod hits;
 mod identity;
 mod index_settings;
 mod indices;
 mod making;
 mod mapping;
+mod marks;
 mod names;
 mod node;
 mod parameters;
@@ -75,6 +78,9 @@ pub(crate) fn router(settings: &Settings) -> Router<Server> {
         .route("/{index}/_msearch", get(search::many).post(search::many))
         .route("/_count", get(search::count).post(search::count))
         .route("/{index}/_count", get(search::count).post(search::count))
+        .route("/{index}/_explain/{id}", get(explain::explain).post(explain::explain))
+        .route("/_validate/query", get(explain::validate).post(explain::validate))
+        .route("/{index}/_validate/query", get(explain::validate).post(explain::validate))
         .route("/{index}", index)
         .route("/{index}/_doc", post(document::post))
         .route("/{index}/_doc/{id}", document)

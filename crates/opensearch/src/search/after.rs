@@ -28,13 +28,22 @@ pub(super) fn check(body: &SearchBody) -> Result<(), Refusal> {
     if body.sort.iter().any(|key| key.by == SortBy::Score) {
         return Err(Refusal::unsupported("[search_after] in the order of [_score]"));
     }
+    if let Some(place) = body.sort.iter().position(|key| key.by == SortBy::Document) {
+        if place + 1 != keys {
+            return Err(Refusal::unsupported("[search_after] with keys behind [_doc]"));
+        }
+        if body.after_document().is_none() {
+            let what =
+                format!("Failed to parse search_after value for field [_doc]: {}", values[place]);
+            return wrong(what);
+        }
+    }
     Ok(())
 }
 
 /// Returns the query of the hits behind the values; none without values.
 ///
-/// A hit is behind them if its first key that differs is. If `_doc` ends the order, hits with equal
-/// keys are included: the caller compares their sequence numbers.
+/// A hit is behind them if its first key that differs is. Hits with equal keys are [`ties`].
 pub(super) fn query(body: &SearchBody, schema: &Schema) -> Result<Option<Json>, Refusal> {
     check(body)?;
     let Some(values) = &body.search_after else { return Ok(None) };
@@ -48,10 +57,23 @@ pub(super) fn query(body: &SearchBody, schema: &Schema) -> Result<Option<Json>, 
         }
         equal.push(field.equal(value));
     }
-    if body.sort.iter().any(|key| key.by == SortBy::Document) {
-        ways.push(all(equal));
-    }
     Ok(Some(any(ways)))
+}
+
+/// Returns the query of the hits whose keys are the values.
+pub(super) fn ties(body: &SearchBody, schema: &Schema) -> Result<Json, Refusal> {
+    let known = fields(&body.sort, schema)?;
+    let mut equal = Vec::new();
+    for (key, value) in body.sort.iter().zip(body.search_after.iter().flatten()) {
+        let known = known.iter().find(|(own, ..)| *own == key);
+        equal.extend(known.map(|(_, name, kind)| {
+            Asked { name: whole(name, *kind, schema), kind: *kind }.equal(value)
+        }));
+    }
+    if equal.is_empty() {
+        return Ok(one("match_all", Json::Object(Vec::new())));
+    }
+    Ok(all(equal))
 }
 
 /// Returns the name by which a field's whole values are asked for.

@@ -31,7 +31,9 @@ pub struct MarkedField {
     /// Characters of the beginning to show without a match.
     pub no_match_size: usize,
     /// True if a field shows matches of any field's words.
-    pub any_field: bool,
+    any_field: bool,
+    /// True if snippets are ordered by their scores.
+    by_score: bool,
 }
 
 /// Returns what OpenSearch takes if nothing else is said.
@@ -45,15 +47,16 @@ fn usual() -> MarkedField {
         is_html: false,
         no_match_size: 0,
         any_field: false,
+        by_score: false,
     }
 }
 
 impl MarkedField {
     /// Returns the engine's choices for this field.
     pub fn highlight(&self) -> Highlight {
-        // Without a number of snippets, one that is long enough has all of the value.
+        // Without a number of snippets, each value is one that is long enough.
         let (characters, snippets) = match self.number_of_fragments {
-            0 => (usize::MAX, 1),
+            0 => (usize::MAX, Highlight::SNIPPETS_MAX),
             snippets => (self.fragment_size, snippets),
         };
         Highlight::default().characters(characters).snippets(snippets)
@@ -74,9 +77,9 @@ impl MarkedField {
                 }
             }
             "type" => self.check_type(&read::shown(value))?,
-            // The engine has one way of finding passages, and shows them in the text's order.
-            "order"
-            | "boundary_scanner"
+            // The engine has one way of finding passages.
+            "order" => self.by_score = read::shown(value) == "score",
+            "boundary_scanner"
             | "boundary_scanner_locale"
             | "boundary_chars"
             | "boundary_max_scan"
@@ -96,6 +99,29 @@ impl MarkedField {
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Returns the beginning of a value without a match, to the end of a word.
+    pub fn beginning(&self, text: &str) -> String {
+        let at = text.char_indices().nth(self.no_match_size).map_or(text.len(), |(at, _)| at);
+        let rest = &text[at..];
+        let word = rest.find(|letter: char| !letter.is_alphanumeric()).unwrap_or(rest.len());
+        text[..at + word].to_owned()
+    }
+
+    /// Refuses what the engine cannot show.
+    fn check(&self) -> Result<(), Refusal> {
+        let what = match self {
+            Self { any_field: true, .. } => "[highlight] without [require_field_match]".to_owned(),
+            Self { by_score: true, number_of_fragments: 2.., .. } => {
+                "[highlight] in the order of scores".to_owned()
+            }
+            Self { number_of_fragments, .. } if *number_of_fragments > Highlight::SNIPPETS_MAX => {
+                format!("[highlight] with more than {} fragments", Highlight::SNIPPETS_MAX)
+            }
+            _ => return Ok(()),
+        };
+        Err(Refusal::unsupported(what))
     }
 
     fn check_type(&self, name: &str) -> Result<(), Refusal> {
@@ -158,6 +184,7 @@ fn field(name: &str, options: &Json, shared: &MarkedField) -> Result<MarkedField
             }
         }
     }
+    field.check()?;
     Ok(field)
 }
 

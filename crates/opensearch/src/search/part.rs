@@ -113,7 +113,7 @@ fn part(value: &Json) -> Result<Part, Refusal> {
         match name.as_str() {
             "field" => field = value.scalar(),
             "format" => format = value.scalar(),
-            "include_unmapped" => read::boolean(value).map(drop)?,
+            "include_unmapped" if !read::boolean(value)? => {}
             _ => {
                 let what = format!("[docvalues_field] unknown field [{name}]");
                 return Err(Refusal::content(what));

@@ -1,17 +1,18 @@
-//! The hits of one index, as clients read them.
+//! The hits of one index.
 
-use std::cmp::Ordering;
+use std::collections::HashSet;
 
-use serde_json::Value as Shown;
-use spirit::search::Total;
-use spirit::{Reader, Value};
+use spirit::facets::Aggregate;
+use spirit::search::{Cursor, Total};
+use spirit::{Clause, Reader, Search};
 use spirit_opensearch::aggregations::Aggregations;
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::query::Context;
-use spirit_opensearch::search::{Direction, SearchBody, SortBy, TrackTotalHits};
+use spirit_opensearch::search::{FieldValues, SearchBody, TrackTotalHits, WINDOW_MAX};
 
-use super::refused::Answered;
-use super::state;
+use super::hit::{Hit, Wanted};
+use super::marks::Marks;
+use super::refused::{Answered, Refused};
 use crate::served::Served;
 
 /// How often a search is asked again whose hits went away before they were read.
@@ -21,19 +22,19 @@ const TRIES: usize = 8;
 pub(super) struct Found {
     pub(super) total: Total,
     pub(super) hits: Vec<Hit>,
-    /// The answers of aggregations, as JSON; none if none were asked for.
-    pub(super) aggregations: Option<String>,
+    /// The best score of all that match, if scores are known.
+    pub(super) max_score: Option<f32>,
+    /// Aggregations as the index read them, and what it answered; none if none were asked for.
+    pub(super) aggregations: Option<(Aggregations, Vec<Aggregate>)>,
 }
 
-/// A hit, and what it is ordered by among hits of other indexes.
-#[derive(Debug)]
-pub(super) struct Hit {
-    pub(super) score: Option<f32>,
-    pub(super) sort: Vec<Shown>,
-    /// The newest of equal ones comes first.
-    pub(super) sequence: u64,
-    /// The members of its JSON, from `_index` on.
-    pub(super) json: String,
+/// What a search is asked for beside its body.
+#[derive(Clone, Copy)]
+pub(super) struct Moment {
+    /// The time, in milliseconds since 1970.
+    pub(super) now: i64,
+    /// True if other indexes are asked too, whose aggregates are merged with these.
+    pub(super) is_one_of_several: bool,
 }
 
 /// Asks an index.
@@ -41,16 +42,16 @@ pub(super) fn find(
     served: &Served,
     reader: &mut Reader,
     body: &SearchBody,
-    now: i64,
+    moment: Moment,
 ) -> Answered<Found> {
     for _ in 1..TRIES {
-        match find_once(served, reader, body, now) {
+        match find_once(served, reader, body, moment) {
             Err(Tried::Again) => {}
             Err(Tried::Refused(refused)) => return Err(refused),
             Ok(found) => return Ok(found),
         }
     }
-    match find_once(served, reader, body, now) {
+    match find_once(served, reader, body, moment) {
         Ok(found) => Ok(found),
         Err(Tried::Refused(refused)) => Err(refused),
         Err(Tried::Again) => {
@@ -61,12 +62,20 @@ pub(super) fn find(
 
 pub(super) enum Tried {
     Again,
-    Refused(super::refused::Refused),
+    Refused(Refused),
 }
 
-impl<E: Into<super::refused::Refused>> From<E> for Tried {
+impl<E: Into<Refused>> From<E> for Tried {
     fn from(error: E) -> Tried {
         Tried::Refused(error.into())
+    }
+}
+
+/// Hits that went away are read again from the beginning.
+fn of_hit(error: spirit::HitError) -> Tried {
+    match error {
+        spirit::HitError::Lease { .. } => Tried::Again,
+        error => Tried::Refused(error.into()),
     }
 }
 
@@ -74,34 +83,98 @@ fn find_once(
     served: &Served,
     reader: &mut Reader,
     body: &SearchBody,
-    now: i64,
+    moment: Moment,
 ) -> Result<Found, Tried> {
     let schema = served.index.schema();
-    let context = Context { schema: &schema, now };
-    let clause = body.page_clause(&context)?;
-    let order = body.order(&schema)?;
-    let aggregations = aggregations(reader, body, &context)?;
-    if body.from + body.size == 0 {
-        let (total, hits) = (total(reader, &clause, body)?, Vec::new());
-        return Ok(Found { total, hits, aggregations });
+    let context = Context { schema: &schema, now: moment.now };
+    let matching = body.hits_clause(&context)?;
+    let pages = pages(body, &context)?;
+    let fields = FieldValues::new(body, &schema)?;
+    let marks = Marks::new(reader, body, &body.clause(&context)?, &schema)?;
+    let aggregations = aggregations(reader, body, &context, moment.is_one_of_several)?;
+    let good = body.min_score.map(|least| good(reader, &matching, least)).transpose()?;
+    let mut wanted = Wanted { index: served.name.as_str(), body, fields, marks };
+    let (mut hits, mut total) = (Vec::new(), None);
+    for (clause, search) in pages {
+        let left = body.from + body.size - hits.len();
+        if left == 0 {
+            break;
+        }
+        let found = reader.search(&clause, search)?;
+        // Where nothing is counted, what was found is all that is known.
+        total = Some(found.total().unwrap_or(Total::AtLeast(found.len() as u64)));
+        for hit in found.iter() {
+            if hits.len() == body.from + body.size {
+                break;
+            }
+            let is_good = match &good {
+                Some(good) => good.contains(&hit.sequence().map_err(of_hit)?),
+                None => true,
+            };
+            if is_good {
+                hits.push(Hit::read(&hit, &mut wanted).map_err(of_hit)?);
+            }
+        }
     }
-    let found = reader.search(&clause, order)?;
-    // Where nothing is counted, what was found is all that is known.
-    let total = found.total().unwrap_or(Total::AtLeast(found.len() as u64));
-    let mut hits = Vec::new();
-    for hit in found.iter() {
-        hits.push(read(served, &hit, body).map_err(|error| match error {
-            spirit::HitError::Lease { .. } => Tried::Again,
-            error => Tried::Refused(error.into()),
-        })?);
-    }
-    drop(found);
-    // Pages behind the first are of a narrower clause: what is counted is not.
-    let total = match body.search_after {
-        Some(_) => self::total(reader, &body.hits_clause(&context)?, body)?,
-        None => total,
+    let total = match (good, total) {
+        (Some(good), _) => Total::Exact(good.len() as u64),
+        // Pages behind the first are of narrower clauses: what is counted is not.
+        (None, Some(total)) if body.search_after.is_none() => total,
+        _ => self::total(reader, &matching, body)?,
     };
-    Ok(Found { total, hits, aggregations })
+    let max_score = match body.track_scores && !body.is_by_score() {
+        true => add_scores(reader, &matching, &mut hits)?,
+        false => hits.iter().filter_map(|hit| hit.rank.score).max_by(f32::total_cmp),
+    };
+    Ok(Found { total, hits, max_score, aggregations })
+}
+
+/// Returns the searches whose hits, one after the other, are the page and those before it. Behind a
+/// document, older ones with the same keys come first.
+fn pages(body: &SearchBody, context: &Context<'_>) -> Result<Vec<(Clause, Search)>, Refusal> {
+    let mut pages = Vec::new();
+    let window = body.from + body.size;
+    if let (Some(ties), Some(after)) = (body.ties_clause(context)?, body.after_document()) {
+        let cursor: Result<Cursor, _> = after.to_string().parse();
+        let cursor = cursor
+            .map_err(|_| Refusal::illegal_argument(format!("[{after}] is no value of [_doc]")))?;
+        let k = if body.min_score.is_some() { WINDOW_MAX } else { window };
+        pages.push((ties, Search::newest(k).after(cursor)));
+    }
+    pages.push((body.page_clause(context)?, body.order(context.schema)?));
+    Ok(pages)
+}
+
+/// Returns the sequence numbers of the documents with a score of at least `least`. The engine has
+/// them in the order of their scores, so their number is limited.
+fn good(reader: &mut Reader, clause: &Clause, least: f32) -> Result<HashSet<u64>, Tried> {
+    let found = reader.search(clause, Search::best(WINDOW_MAX))?;
+    let mut good = HashSet::new();
+    for hit in found.iter().take_while(|hit| hit.score().is_some_and(|score| score >= least)) {
+        good.insert(hit.sequence().map_err(of_hit)?);
+    }
+    if good.len() == WINDOW_MAX {
+        let what = format!("[min_score] with {WINDOW_MAX} hits or more");
+        return Err(Refusal::unsupported(what).into());
+    }
+    Ok(good)
+}
+
+/// Adds scores to hits in another order than theirs. Returns the best of all that match.
+fn add_scores(
+    reader: &mut Reader,
+    clause: &Clause,
+    hits: &mut [Hit],
+) -> Result<Option<f32>, Tried> {
+    let search = Search::best(1);
+    for hit in hits {
+        let explained = reader.explain(clause, &search, &hit.key)?;
+        // A document that was changed since it was found is found anew.
+        let explained = explained.filter(|explained| explained.matches()).ok_or(Tried::Again)?;
+        hit.rank.score = Some(explained.score());
+    }
+    let best = reader.search(clause, search)?;
+    Ok(best.get(0).and_then(|hit| hit.score()))
 }
 
 /// Answers the aggregations that are asked for.
@@ -109,113 +182,21 @@ fn aggregations(
     reader: &mut Reader,
     body: &SearchBody,
     context: &Context<'_>,
-) -> Result<Option<String>, Tried> {
+    is_one_of_several: bool,
+) -> Result<Option<(Aggregations, Vec<Aggregate>)>, Tried> {
     let Some(asked) = &body.aggregations else { return Ok(None) };
     let asked = Aggregations::read(asked, context)?;
     let clause = body.clause(context)?;
-    let aggregates = reader.aggregate(&clause, &asked.facets())?;
-    Ok(Some(asked.answer(&aggregates, body.typed_keys)?.to_string()))
+    let facets = if is_one_of_several { asked.facets_to_merge() } else { asked.facets() };
+    let aggregates = reader.aggregate(&clause, &facets)?;
+    Ok(Some((asked, aggregates)))
 }
 
 /// Counts matches as far as the search asks.
-fn total(reader: &mut Reader, clause: &spirit::Clause, body: &SearchBody) -> Result<Total, Tried> {
+fn total(reader: &mut Reader, clause: &Clause, body: &SearchBody) -> Result<Total, Tried> {
     Ok(match body.track_total_hits {
         TrackTotalHits::UpTo(limit) if !body.total_as_int => reader.count_up_to(clause, limit)?,
         TrackTotalHits::Off => Total::AtLeast(0),
         _ => Total::Exact(reader.count(clause)?),
     })
-}
-
-/// Reads a hit.
-pub(super) fn read(
-    served: &Served,
-    hit: &spirit::Hit<'_>,
-    body: &SearchBody,
-) -> Result<Hit, spirit::HitError> {
-    let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
-    let (key, state) = (hit.key()?, state::of(hit)?);
-    let score = hit.score().filter(|_| body.is_by_score());
-    let mut json = format!(r#"{{"_index":{}"#, text(served.name.as_str()));
-    if !body.is_bare {
-        json.push_str(&format!(r#","_id":{}"#, text(&key)));
-    }
-    if body.version {
-        json.push_str(&format!(r#","_version":{}"#, state.version));
-    }
-    if body.seq_no_primary_term {
-        json.push_str(&format!(r#","_seq_no":{},"_primary_term":1"#, state.sequence));
-    }
-    // Queries that order by nothing score each match 1.
-    let shown = score_json(score);
-    json.push_str(&format!(r#","_score":{shown}"#));
-    if !body.source.is_off && !body.is_bare {
-        let source = body.source.apply(state.source.as_bytes());
-        json.push_str(&format!(r#","_source":{}"#, String::from_utf8_lossy(&source)));
-    }
-    let mut sort = Vec::new();
-    for key in &body.sort {
-        sort.push(match &key.by {
-            SortBy::Score => score.map_or(Shown::Null, Shown::from),
-            SortBy::Document => Shown::from(state.sequence),
-            SortBy::Field(name) => {
-                let name = name.strip_suffix(".keyword").unwrap_or(name);
-                hit.get(name)?.map_or(Shown::Null, sort_value)
-            }
-        });
-    }
-    if !sort.is_empty() {
-        json.push_str(&format!(r#","sort":{}"#, Shown::from(sort.clone())));
-    }
-    json.push('}');
-    Ok(Hit { score, sort, sequence: state.sequence, json })
-}
-
-/// Returns a score as JSON has numbers with a fraction.
-pub(super) fn score_json(score: Option<f32>) -> String {
-    serde_json::to_string(&score).unwrap_or_default()
-}
-
-fn sort_value(value: Value<'_>) -> Shown {
-    match value {
-        Value::Text(text) => text.into(),
-        Value::Integer(number) => number.into(),
-        Value::Float(number) => number.into(),
-        Value::Time(ms) => ms.into(),
-        Value::Boolean(yes) => i64::from(yes).into(),
-        Value::Object => Shown::Null,
-    }
-}
-
-/// Orders hits of several indexes as the search asks.
-pub(super) fn order(body: &SearchBody, one: &Hit, other: &Hit) -> Ordering {
-    let by_score = || other.score.unwrap_or(0.0).total_cmp(&one.score.unwrap_or(0.0));
-    if body.sort.is_empty() {
-        return by_score();
-    }
-    let keys = body.sort.iter().zip(one.sort.iter().zip(&other.sort));
-    for (key, (one, other)) in keys {
-        let ordering = match (one.is_null(), other.is_null()) {
-            (true, true) => Ordering::Equal,
-            (true, false) if key.missing_first => Ordering::Less,
-            (true, false) => Ordering::Greater,
-            (false, true) if key.missing_first => Ordering::Greater,
-            (false, true) => Ordering::Less,
-            (false, false) => match key.direction {
-                Direction::Ascending => compare(one, other),
-                Direction::Descending => compare(other, one),
-            },
-        };
-        if ordering.is_ne() {
-            return ordering;
-        }
-    }
-    other.sequence.cmp(&one.sequence)
-}
-
-fn compare(one: &Shown, other: &Shown) -> Ordering {
-    match (one.as_i64().zip(other.as_i64()), one.as_f64().zip(other.as_f64())) {
-        (Some((one, other)), _) => one.cmp(&other),
-        (_, Some((one, other))) => one.total_cmp(&other),
-        _ => one.as_str().cmp(&other.as_str()),
-    }
 }

@@ -21,7 +21,7 @@ use spirit_opensearch::json::Json;
 use spirit_opensearch::search::{SearchBody, TrackTotalHits};
 
 use super::answer::filtered;
-use super::hits::{Hit, score_json};
+use super::hit::score_json;
 use super::names;
 use super::parameters::Parameters;
 use super::refused::{Answered, Refused};
@@ -30,6 +30,7 @@ use crate::api::body;
 use crate::api::server::{Server, State};
 use open::Scroll;
 pub(super) use open::Scrolls;
+use spool::Kept;
 
 /// The longest time for which a scroll stays open without a request.
 const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
@@ -89,11 +90,11 @@ async fn start(
 }
 
 /// Goes to the first hits, and takes them.
-fn first_page(mut scroll: Scroll) -> Answered<(Scroll, Vec<Hit>)> {
+fn first_page(mut scroll: Scroll) -> Answered<(Scroll, Vec<Kept>)> {
     for spool in &mut scroll.spools {
         spool.rewind().map_err(|error| spool::failed(&error))?;
         scroll.total += spool.documents();
-        let best = spool.peek().and_then(|hit| hit.score);
+        let best = spool.peek().and_then(|hit| hit.rank.score);
         scroll.max_score = scroll.max_score.into_iter().chain(best).max_by(f32::total_cmp);
     }
     let page = scroll.next()?;
@@ -120,6 +121,13 @@ fn checked(asked: &SearchBody, time: Duration) -> Answered<Duration> {
     if asked.search_after.is_some() {
         let reason = "`search_after` cannot be used in a scroll context.";
         return Err(Refusal::illegal_argument(reason).into());
+    }
+    let unsupported = [
+        ("min_score] with [scroll", asked.min_score.is_some()),
+        ("track_scores] with [scroll", asked.track_scores && !asked.is_by_score()),
+    ];
+    if let Some((name, _)) = unsupported.iter().find(|(_, is_asked)| *is_asked) {
+        return Err(Refusal::unsupported(format!("[{name}]")).into());
     }
     if time > TIME_MAX {
         return Err(Refusal::illegal_argument(format!(
@@ -181,7 +189,13 @@ impl Head {
         Head { shards, total: *total, max_score: *max_score, total_as_int }
     }
 
-    fn json(&self, id: &str, started: Instant, page: &[Hit], aggregations: Option<&str>) -> String {
+    fn json(
+        &self,
+        id: &str,
+        started: Instant,
+        page: &[Kept],
+        aggregations: Option<&str>,
+    ) -> String {
         let (took, shards, total) = (started.elapsed().as_millis(), self.shards, self.total);
         let total = match self.total_as_int {
             true => total.to_string(),

@@ -8,13 +8,15 @@ use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
 use spirit::search::Total;
+use spirit_opensearch::aggregations::Aggregations;
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
 use spirit_opensearch::query::Context;
 use spirit_opensearch::search::{SearchBody, TrackTotalHits};
 
 use super::answer::filtered;
-use super::hits::{self, Found, Hit};
+use super::hit::{self, Hit};
+use super::hits::{self, Found, Moment};
 use super::names;
 use super::parameters::Parameters;
 use super::refused::{Answered, Refused};
@@ -78,16 +80,21 @@ pub(super) async fn answer(
 ) -> Answered<String> {
     let started = Instant::now();
     check(&asked)?;
-    let (asked, now) = (Arc::new(asked), now_ms());
+    let asked = Arc::new(asked);
     let served = names::resolve(server, index, may_be_missing)?;
-    if asked.aggregations.is_some() && served.len() > 1 {
-        return Err(Refusal::unsupported("[aggregations] over several indexes").into());
+    let moment = Moment { now: now_ms(), is_one_of_several: served.len() > 1 };
+    if asked.after_document().is_some() && served.len() > 1 {
+        // Documents of several indexes may have the same number.
+        let what = "[search_after] with [_doc] over several indexes";
+        return Err(Refusal::unsupported(what).into());
     }
     let mut found = Vec::new();
     for served in &served {
-        found.push(find(server, served, &asked, now).await?);
+        found.push(find(server, served, &asked, moment).await?);
     }
-    Ok(answer_json(&asked, served.len(), found, started.elapsed().as_millis()))
+    let aggregations = aggregations(&asked, &mut found)?;
+    let took = started.elapsed().as_millis();
+    Ok(answer_json(&asked, served.len(), found, aggregations, took))
 }
 
 /// Returns an error for what is understood and not built.
@@ -98,13 +105,8 @@ pub(super) fn check(asked: &SearchBody) -> Answered<()> {
         return Err(Refusal::illegal_argument(reason).into());
     }
     let unsupported = [
-        ("highlight", asked.highlight.is_some()),
-        ("fields", !asked.fields.is_empty()),
-        ("docvalue_fields", !asked.docvalue_fields.is_empty()),
         ("scroll", asked.scroll.is_some()),
-        ("min_score", asked.min_score.is_some()),
-        ("search_after] with [_doc", asked.after_document().is_some()),
-        ("track_scores", asked.track_scores && !asked.is_by_score()),
+        ("min_score] with [aggs", asked.min_score.is_some() && asked.aggregations.is_some()),
     ];
     match unsupported.iter().find(|(_, is_asked)| *is_asked) {
         Some((name, _)) => Err(Refusal::unsupported(format!("[{name}]")).into()),
@@ -116,25 +118,42 @@ async fn find(
     server: &Server,
     served: &Arc<Served>,
     asked: &Arc<SearchBody>,
-    now: i64,
+    moment: Moment,
 ) -> Answered<Found> {
     let (own, asked) = (served.clone(), asked.clone());
-    let found = server.ask(served.clone(), move |reader| Ok(hits::find(&own, reader, &asked, now)));
+    let found =
+        server.ask(served.clone(), move |reader| Ok(hits::find(&own, reader, &asked, moment)));
     found.await?
 }
 
-fn answer_json(asked: &SearchBody, shards: usize, found: Vec<Found>, took: u128) -> String {
+/// Returns the answers of aggregations over all indexes; none if none were asked for.
+fn aggregations(asked: &SearchBody, found: &mut [Found]) -> Answered<Option<String>> {
+    let parts: Vec<_> = found.iter_mut().filter_map(|found| found.aggregations.take()).collect();
+    let (read, aggregates) = match <[_; 1]>::try_from(parts) {
+        Ok([one]) => one,
+        Err(parts) if parts.is_empty() => return Ok(None),
+        Err(parts) => Aggregations::merged(&parts)?,
+    };
+    Ok(Some(read.answer(&aggregates, asked.typed_keys)?.to_string()))
+}
+
+fn answer_json(
+    asked: &SearchBody,
+    shards: usize,
+    found: Vec<Found>,
+    aggregations: Option<String>,
+    took: u128,
+) -> String {
     let totals: Vec<Total> = found.iter().map(|found| found.total).collect();
-    let aggregations = found.first().and_then(|found| found.aggregations.clone());
     let aggregations = aggregations.map(|answers| format!(r#","aggregations":{answers}"#));
+    let max_score = found.iter().filter_map(|found| found.max_score).max_by(f32::total_cmp);
     let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
-    let max_score = hits.iter().filter_map(|hit| hit.score).max_by(f32::total_cmp);
     if shards > 1 {
-        hits.sort_by(|one, other| hits::order(asked, one, other));
+        hits.sort_by(|one, other| hit::order(asked, &one.rank, &other.rank));
     }
     let page = hits.into_iter().skip(asked.from).take(asked.size);
-    let page: Vec<String> = page.map(|hit| hit.json).collect();
-    let max_score = hits::score_json(max_score);
+    let page: Vec<String> = page.map(|hit| hit.json()).collect();
+    let max_score = hit::score_json(max_score);
     format!(
         r#"{{"took":{took},"timed_out":false,"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}},"hits":{{{}"max_score":{max_score},"hits":[{}]}}{}"#,
         total_json(asked, &totals),
@@ -257,7 +276,7 @@ pub(super) async fn count(
 }
 
 /// Reads the body of a count, which has a query alone.
-fn counted(body: &[u8]) -> Answered<SearchBody> {
+pub(super) fn counted(body: &[u8]) -> Answered<SearchBody> {
     let mut asked = SearchBody::default();
     if body.trim_ascii().is_empty() {
         return Ok(asked);

@@ -67,8 +67,8 @@ impl Highlighter {
         Highlighter::new(index, query, FieldId::TEXT, index.options.analyzer, how)
     }
 
-    /// Returns a highlighter of the matches of `query` in a field of text or keywords, as the
-    /// field's own analyzer cuts them.
+    /// Returns a highlighter of the matches of `query` in a field of text or keywords, or in the
+    /// keywords of a text field, as the field's own analyzer cuts them.
     pub(crate) fn of_field(
         index: &Readable,
         name: &str,
@@ -76,16 +76,20 @@ impl Highlighter {
         how: Highlight,
     ) -> Result<Highlighter, SearchError> {
         let schema = index.view().fields.current();
-        let found = schema.by_name(name);
-        let kind = found.map(|found| found.kind);
+        let found = schema.asked(name);
+        let kind = found.map(|(_, kind)| kind);
         let unmarkable = || SearchError::Unmarkable { field: name.to_owned(), kind };
         let analyzer = match kind {
             Some(FieldKind::Text(analyzer)) => analyzer,
             Some(FieldKind::Keyword) => Analyzer::Keyword,
             _ => return Err(unmarkable()),
         };
-        let id = found.ok_or_else(unmarkable)?.id;
-        Ok(Highlighter::new(index, query, id, analyzer, how))
+        let (id, _) = found.ok_or_else(unmarkable)?;
+        let mut highlighter = Highlighter::new(index, query, id, analyzer, how);
+        // Keywords of a text field are its values.
+        let stored = schema.field_name(id).and_then(|name| schema.by_name(name));
+        highlighter.field = stored.ok_or_else(unmarkable)?.id;
+        Ok(highlighter)
     }
 
     fn new(

@@ -9,11 +9,14 @@ use std::sync::Arc;
 use spirit::search::Cursor;
 use spirit::{Clause, HitError, Reader, Search};
 use spirit_opensearch::query::Context;
-use spirit_opensearch::search::{SearchBody, TrackTotalHits};
+use spirit_opensearch::search::{FieldValues, SearchBody, TrackTotalHits};
 
+use super::spool::Kept;
 use super::spool::{Budget, Spool};
 use crate::api::server::Server;
-use crate::rest::hits::{self, Tried};
+use crate::rest::hit::{Hit, Wanted};
+use crate::rest::hits::Tried;
+use crate::rest::marks::Marks;
 use crate::rest::refused::{Answered, Refused};
 use crate::served::Served;
 
@@ -111,6 +114,10 @@ impl Pages {
             Some(cursor) => self.order.clone().after(cursor),
             None => self.order.clone().total(u64::MAX),
         };
+        let (schema, body) = (self.served.index.schema(), &*self.asked);
+        let (fields, marks) =
+            (FieldValues::new(body, &schema)?, Marks::new(reader, body, &self.clause, &schema)?);
+        let mut wanted = Wanted { index: self.served.name.as_str(), body, fields, marks };
         let found = reader.search(&self.clause, search)?;
         for hit in found.iter() {
             if let Some(slice) = &self.asked.slice
@@ -118,8 +125,8 @@ impl Pages {
             {
                 continue;
             }
-            let hit = hits::read(&self.served, &hit, &self.asked).map_err(tried)?;
-            self.spool.push(&hit)?;
+            let hit = Hit::read(&hit, &mut wanted).map_err(tried)?;
+            self.spool.push(&Kept { json: hit.json(), rank: hit.rank })?;
         }
         let cursor = found.cursor().map_err(tried)?;
         if self.after.is_none() {

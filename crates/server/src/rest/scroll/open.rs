@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::search::SearchBody;
 
-use super::spool::{Budget, Spool, failed};
+use super::spool::{Budget, Kept, Spool, failed};
 use crate::guard::random;
 use crate::problem::Problem;
-use crate::rest::hits::{self, Hit};
+use crate::rest::hit;
 use crate::rest::refused::Answered;
 use crate::settings::Settings;
 
@@ -43,13 +43,13 @@ pub(super) struct Scroll {
 
 impl Scroll {
     /// Takes the next hits.
-    pub(super) fn next(&mut self) -> Answered<Vec<Hit>> {
+    pub(super) fn next(&mut self) -> Answered<Vec<Kept>> {
         let mut page = Vec::new();
         while page.len() < self.asked.size {
             let ahead = self.spools.iter().enumerate();
             let ahead = ahead.filter_map(|(place, spool)| Some((place, spool.peek()?)));
-            let order = |(_, one): &(usize, &Hit), (_, other): &(usize, &Hit)| {
-                hits::order(&self.asked, one, other)
+            let order = |(_, one): &(usize, &Kept), (_, other): &(usize, &Kept)| {
+                hit::order(&self.asked, &one.rank, &other.rank)
             };
             let Some(first) = ahead.min_by(order).map(|(place, _)| place) else { break };
             page.extend(self.spools[first].take().map_err(|error| failed(&error))?);

@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_opensearch::error::Refusal;
 
 use crate::rest::bulk::made_id;
-use crate::rest::hits::Hit;
+use crate::rest::hit::Rank;
 use crate::rest::refused::Answered;
 
 /// Bytes in front of the sort values.
@@ -43,6 +43,14 @@ impl Budget {
     }
 }
 
+/// A hit as it is kept.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) rank: Rank,
+    /// Its JSON.
+    pub(super) json: String,
+}
+
 /// Hits in a file, in order. First they are written, then read.
 #[derive(Debug)]
 pub(super) struct Spool {
@@ -54,7 +62,7 @@ pub(super) struct Spool {
     documents: u64,
     /// The hits that were not read yet, beside the next one.
     left: u64,
-    next: Option<Hit>,
+    next: Option<Kept>,
     budget: Arc<Budget>,
 }
 
@@ -85,12 +93,12 @@ impl Spool {
     }
 
     /// Adds a hit behind the others. It counts once it is [flushed](Self::flush).
-    pub(super) fn push(&mut self, hit: &Hit) -> Answered<()> {
-        let sort = serde_json::to_vec(&hit.sort).unwrap_or_default();
+    pub(super) fn push(&mut self, hit: &Kept) -> Answered<()> {
+        let sort = serde_json::to_vec(&hit.rank.sort).unwrap_or_default();
         self.waiting.extend((sort.len() as u32).to_le_bytes());
         self.waiting.extend((hit.json.len() as u32).to_le_bytes());
-        self.waiting.extend(hit.score.unwrap_or(f32::NAN).to_le_bytes());
-        self.waiting.extend(hit.sequence.to_le_bytes());
+        self.waiting.extend(hit.rank.score.unwrap_or(f32::NAN).to_le_bytes());
+        self.waiting.extend(hit.rank.sequence.to_le_bytes());
         self.waiting.extend(sort);
         self.waiting.extend(hit.json.as_bytes());
         self.waiting_documents += 1;
@@ -137,17 +145,17 @@ impl Spool {
     }
 
     /// Returns the next hit, which stays the next one.
-    pub(super) fn peek(&self) -> Option<&Hit> {
+    pub(super) fn peek(&self) -> Option<&Kept> {
         self.next.as_ref()
     }
 
     /// Takes the next hit.
-    pub(super) fn take(&mut self) -> io::Result<Option<Hit>> {
+    pub(super) fn take(&mut self) -> io::Result<Option<Kept>> {
         let following = self.read()?;
         Ok(std::mem::replace(&mut self.next, following))
     }
 
-    fn read(&mut self) -> io::Result<Option<Hit>> {
+    fn read(&mut self) -> io::Result<Option<Kept>> {
         if self.left == 0 {
             return Ok(None);
         }
@@ -163,7 +171,8 @@ impl Spool {
         self.file.read_exact(&mut sort)?;
         self.file.read_exact(&mut json)?;
         let json = String::from_utf8(json).map_err(io::Error::other)?;
-        Ok(Some(Hit { score, sort: serde_json::from_slice(&sort)?, sequence, json }))
+        let rank = Rank { score, sort: serde_json::from_slice(&sort)?, sequence };
+        Ok(Some(Kept { rank, json }))
     }
 }
 
@@ -190,12 +199,12 @@ mod tests {
     fn hits_come_back_in_order() {
         let budget = Arc::new(Budget::new(1 << 20, 3));
         let mut spool = Spool::new(&std::env::temp_dir(), budget.clone()).unwrap();
-        let hit = |n: u64| Hit {
+        let rank = |n: u64| Rank {
             score: (n == 1).then_some(0.5),
             sort: vec![serde_json::Value::from(n)],
             sequence: u64::MAX - n,
-            json: format!("{{\"é\":{n}}}"),
         };
+        let hit = |n: u64| Kept { rank: rank(n), json: format!("{{\"é\":{n}}}") };
         for n in 0..2 {
             spool.push(&hit(n)).unwrap();
         }
@@ -212,8 +221,8 @@ mod tests {
             let read = spool.take().unwrap().unwrap();
             let expected = hit(n);
             assert_eq!(
-                (read.score, read.sort, read.sequence, read.json),
-                (expected.score, expected.sort, expected.sequence, expected.json)
+                (read.rank.score, read.rank.sort, read.rank.sequence, read.json),
+                (expected.rank.score, expected.rank.sort, expected.rank.sequence, expected.json)
             );
         }
         assert!(spool.take().unwrap().is_none() && spool.peek().is_none());
