@@ -2,6 +2,7 @@
 
 mod authorize;
 pub(crate) mod body;
+mod budget;
 mod documents;
 mod health;
 mod indexes;

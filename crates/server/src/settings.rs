@@ -54,6 +54,10 @@ pub struct Settings {
     pub hold: Duration,
     /// The longest body of a request, in bytes, also when it is unpacked.
     pub body: u64,
+    /// The memory of all bodies that are read or worked on, in bytes.
+    pub bodies: u64,
+    /// The time in which a body has to come.
+    pub body_timeout: Duration,
     /// The most connections.
     pub connections: usize,
     /// The most questions under way.

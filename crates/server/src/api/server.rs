@@ -12,6 +12,7 @@ use tokio::sync::{Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
+use super::budget::Budget;
 use crate::catalog::Catalog;
 use crate::guard::{Access, Keyring};
 use crate::index_name::IndexName;
@@ -39,6 +40,7 @@ struct Shared {
     workers: Workers,
     keyring: Arc<Keyring>,
     metrics: Metrics,
+    bodies: Budget,
     /// One permit for each write that runs or is about to.
     writes: Semaphore,
     /// Becomes true when the server is asked to end.
@@ -54,8 +56,11 @@ impl Server {
         ending: watch::Receiver<bool>,
     ) -> Server {
         let writes = Semaphore::new(settings.ingest_threads * WAITING_WRITES);
+        // One body fits, whatever the settings say.
+        let bodies = Budget::of(settings.bodies.max(settings.body));
         let metrics = Metrics::new();
-        let shared = Shared { settings, catalog, workers, keyring, metrics, writes, ending };
+        let shared =
+            Shared { settings, catalog, workers, keyring, metrics, bodies, writes, ending };
         Server { shared: Arc::new(shared), access: Access::Nothing }
     }
 
@@ -66,6 +71,11 @@ impl Server {
 
     pub(crate) fn metrics(&self) -> &Metrics {
         &self.shared.metrics
+    }
+
+    /// The memory of all bodies.
+    pub(crate) fn bodies(&self) -> &Budget {
+        &self.shared.bodies
     }
 
     pub(crate) fn keyring(&self) -> &Keyring {

@@ -157,6 +157,8 @@ fn empty() -> Settings {
         query_timeout: time,
         hold: time,
         body: 0,
+        bodies: 0,
+        body_timeout: time,
         connections: 0,
         requests: 0,
         scrolls: 0,

@@ -100,7 +100,7 @@ const fn time(
 }
 
 /// All settings of the server.
-pub static SETTINGS: [Setting; 24] = [
+pub static SETTINGS: [Setting; 26] = [
     Setting {
         name: "directory",
         value: "DIR",
@@ -222,6 +222,15 @@ pub static SETTINGS: [Setting; 24] = [
     ),
     size("body", "32MiB", "The longest body of a request, also once it is unpacked", |settings| {
         &mut settings.body
+    }),
+    size(
+        "bodies",
+        "256MiB",
+        "Memory of all bodies together; those beyond it wait, then they are refused with status 429",
+        |settings| &mut settings.bodies,
+    ),
+    time("body-timeout", "60s", "The time in which a body has to come", |settings| {
+        &mut settings.body_timeout
     }),
     number(
         "connections",
