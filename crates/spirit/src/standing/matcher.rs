@@ -12,12 +12,13 @@
 //! A document that dies before the round that would find it is not reported. A replaced document's new
 //! version is.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering::Acquire, fence};
 use std::thread;
 use std::time::Duration;
 
-use spirit_index::ground::TermKey;
+use spirit_index::ground::{TERM_BYTES_MAX, TermKey};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{Address, CLAUSES_MAX, Query, Scratch, Settings};
@@ -59,6 +60,8 @@ pub(super) struct Matcher {
 /// The memory of a round.
 struct Round {
     queries: Vec<Option<Standing>>,
+    /// The number of each listener's query.
+    places: HashMap<usize, QueryId>,
     unused: Vec<QueryId>,
     triggers: Triggers,
     /// The first row of each executor that was not looked at.
@@ -105,9 +108,6 @@ impl Matcher {
                 Err(error) => self.round.end(&error),
             }
         }
-        self.mail.close();
-        self.read_mail();
-        self.round.end(&SearchError::Closed);
     }
 
     fn read_mail(&mut self) {
@@ -119,13 +119,25 @@ impl Matcher {
                         self.numbers.watch.begin();
                     }
                     listener.restart();
-                    self.round.add(&listener, self.seat.view());
-                    // A caller that was interrupted has dropped its end.
-                    let _ = reply.send(self.round.cursors.clone());
+                    if self.add(&listener).is_ok() {
+                        // A caller that was interrupted has dropped its end.
+                        let _ = reply.send(self.round.cursors.clone());
+                    }
                 }
                 Letter::Leave(listener) => self.round.remove(&listener),
             }
         }
+    }
+
+    /// Enters a listener, unless it is there. The error is the index's end.
+    fn add(&mut self, listener: &Arc<Listener>) -> Result<(), SearchError> {
+        let Matcher { index, seat, round, .. } = self;
+        if round.places.contains_key(&place_of(listener)) {
+            return Ok(());
+        }
+        let terms = seat.ask(index, End::Leave, |view| Ok(terms_of(&listener.query, view)))?;
+        round.add(listener, terms);
+        Ok(())
     }
 
     /// Looks at the new rows of all executors, and reports matches. False if there are no new rows.
@@ -147,11 +159,22 @@ impl Matcher {
     }
 }
 
+impl Drop for Matcher {
+    /// Ends all listeners, also those whose letters were not read, and also after a bug: nobody waits for
+    /// a thread that is gone.
+    fn drop(&mut self) {
+        self.mail.close();
+        drop(self.mail.take());
+        self.round.end(&SearchError::Closed);
+    }
+}
+
 impl Round {
     fn new(view: &View) -> Round {
         let rows_max = view.parts[0].memory.geometry().rewritten_rows_max();
         Round {
             queries: Vec::new(),
+            places: HashMap::new(),
             unused: Vec::new(),
             triggers: Triggers::new(view.parts.len()),
             cursors: vec![0; view.parts.len()],
@@ -179,39 +202,27 @@ impl Round {
         view.parts.iter().zip(&self.cursors).any(|(part, cursor)| part.memory.visible() > *cursor)
     }
 
-    fn add(&mut self, listener: &Arc<Listener>, view: &View) {
-        if self.queries.iter().flatten().any(|one| Arc::ptr_eq(&one.listener, listener)) {
-            return;
-        }
-        let query = &listener.query;
-        let terms = query.necessary_terms(|term, hash| {
-            // What is not in the dictionary yet is rare, or will be looked up often for a while.
-            let entries = |memory: &Memory| {
-                Snapshot::take(memory).entries(term, hash).view(memory.region()).postings()
-            };
-            view.parts.iter().map(|part| u64::from(entries(&part.memory))).sum()
-        });
+    fn add(&mut self, listener: &Arc<Listener>, terms: Option<Vec<TermKey>>) {
         let id = self.unused.pop().unwrap_or_else(|| {
             self.queries.push(None);
             self.queries.len() as QueryId - 1
         });
         self.triggers.add(id, terms.as_deref());
-        let (listener, only_term) = (listener.clone(), query.only_term());
+        self.places.insert(place_of(listener), id);
+        let (listener, only_term) = (listener.clone(), listener.query.only_term());
         self.queries[id as usize] = Some(Standing { listener, terms, only_term, wanted: (0, 0) });
     }
 
     fn remove(&mut self, listener: &Arc<Listener>) {
-        let is_it = |query: &Option<Standing>| {
-            query.as_ref().is_some_and(|query| Arc::ptr_eq(&query.listener, listener))
-        };
-        if let Some(place) = self.queries.iter().position(is_it) {
-            self.remove_at(place as QueryId);
+        if let Some(id) = self.places.get(&place_of(listener)) {
+            self.remove_at(*id);
         }
     }
 
     fn remove_at(&mut self, id: QueryId) -> Option<Standing> {
         let query = self.queries[id as usize].take()?;
         self.triggers.remove(id, query.terms.as_deref());
+        self.places.remove(&place_of(&query.listener));
         self.unused.push(id);
         Some(query)
     }
@@ -326,6 +337,23 @@ impl Round {
             }
         }
     }
+}
+
+/// Returns a number that no other listener has while this one is there.
+fn place_of(listener: &Arc<Listener>) -> usize {
+    Arc::as_ptr(listener).addr()
+}
+
+/// Returns the necessary terms of a query that are rarest in an index. Of terms that are in no registered
+/// segment yet, long ones are taken for rare.
+fn terms_of(query: &Query, view: &View) -> Option<Vec<TermKey>> {
+    query.necessary_terms(|term, hash| {
+        let postings = |memory: &Memory| {
+            Snapshot::take(memory).entries(term, hash).view(memory.region()).postings()
+        };
+        let postings = view.parts.iter().map(|part| u64::from(postings(&part.memory)));
+        postings.sum::<u64>() << 8 | (TERM_BYTES_MAX - term.bytes.len()) as u64
+    })
 }
 
 /// Returns the position of the oldest segment with rows from `from` on.

@@ -5,7 +5,8 @@
 //! comes first. If it is the thread's, the writer finds the note and wakes it. If it is the writer's,
 //! the thread sees the rows: its step reads the writer's (Acquire, Release).
 //!
-//! While nobody watches, a writer loads one word that nobody stores.
+//! While nobody watches, a writer loads one word that nobody stores. It may learn late that somebody
+//! does. So the thread never sleeps for long.
 
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
