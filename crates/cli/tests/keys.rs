@@ -82,6 +82,7 @@ impl Guarded {
 /// The path of a rule, for an index.
 fn path_of(path: &str, index: &str) -> String {
     let path = path.replace("{index}", index).replace("{*key}", "1").replace("{id}", "1");
+    let path = path.replace("{file}", "main.js");
     // An answer that ends: no place of a stream.
     if path.ends_with("/tail") { path + "?since=x" } else { path }
 }

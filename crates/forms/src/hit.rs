@@ -53,9 +53,13 @@ pub(crate) struct Wanted<'a> {
 }
 
 impl Hit {
-    /// Reads all that is stored of a hit's document.
-    pub fn of(hit: &spirit::Hit<'_>, settings: &Settings) -> Result<Hit, HitError> {
-        Hit::read(hit, Wanted { settings, sort: false, fields: &[] }, None)
+    /// Reads all that is stored of a hit's document, and its snippets if it is to be highlighted.
+    pub fn of(
+        hit: &spirit::Hit<'_>,
+        settings: &Settings,
+        highlighter: Option<&mut Highlighter>,
+    ) -> Result<Hit, HitError> {
+        Hit::read(hit, Wanted { settings, sort: false, fields: &[] }, highlighter)
     }
 
     /// Reads what is wanted of a hit, and its snippets if it is to be highlighted.

@@ -21,7 +21,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 
 use crate::problem::Problem;
-use crate::rest;
+use crate::{page, rest};
 use server::Server;
 
 /// Returns all routes.
@@ -43,11 +43,13 @@ pub(crate) fn router(server: Server) -> Router {
         .route("/api/v1/{index}/count", get(search::count))
         .route("/api/v1/{index}/tail", get(tail::get))
         .merge(rest::router(server.settings()))
+        .merge(page::router())
         .fallback(unknown)
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(server.clone(), authorize::authorize))
         .layer(from_fn(rest::named))
         .layer(from_fn_with_state(server.clone(), observe::observe))
+        .layer(from_fn(page::at_root))
         // Bodies are limited where they are read, with a message of our own.
         .layer(DefaultBodyLimit::disable())
         .with_state(server)

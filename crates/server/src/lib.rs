@@ -14,6 +14,7 @@ mod index_name;
 mod kept;
 mod metrics;
 mod notify;
+mod page;
 mod pattern;
 mod problem;
 mod registry;

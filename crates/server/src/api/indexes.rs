@@ -5,11 +5,12 @@ use axum::body::Body;
 use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
+use spirit::stats::{PartitionStats, SegmentStats};
 use spirit::{Analyzer, Durability, FieldKind, OnFull};
 use spirit_forms::size::Size;
 
 use super::body;
-use super::server::{Server, State, index_name};
+use super::server::{Parameters, Server, State, index_name};
 use crate::catalog::Absent;
 use crate::problem::{Answered, Problem};
 use crate::served::{Served, Taken};
@@ -131,12 +132,72 @@ pub(super) struct Stats {
     expired: u64,
     segments: usize,
     bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    heap: Option<Heap>,
+}
+
+/// A picture of an index's memory.
+#[derive(Serialize)]
+struct Heap {
+    partitions: Vec<Partition>,
+    /// The newest first.
+    segments: Vec<Segment>,
+}
+
+#[derive(Serialize)]
+struct Partition {
+    executor: usize,
+    name: &'static str,
+    used: u64,
+    size: u64,
+}
+
+#[derive(Serialize)]
+struct Segment {
+    executor: usize,
+    position: u32,
+    state: String,
+    rows: u64,
+    dead: u64,
+    bytes: u64,
+}
+
+impl Heap {
+    fn of(stats: &spirit::stats::Stats) -> Heap {
+        let partition = |one: &PartitionStats| {
+            let PartitionStats { executor, name, used, bytes, .. } = *one;
+            Partition { executor, name, used, size: bytes }
+        };
+        let segment = |one: &SegmentStats| {
+            let SegmentStats { executor, position, rows, dead, .. } = *one;
+            let (state, bytes) = (one.state.clone(), one.bytes.index());
+            Segment { executor, position, state, rows, dead, bytes }
+        };
+        Heap {
+            partitions: stats.partitions.iter().map(partition).collect(),
+            segments: stats.segments.iter().map(segment).collect(),
+        }
+    }
+}
+
+/// What `stats` can be asked for.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Wanted {
+    /// `yes` for a picture of the memory.
+    heap: String,
 }
 
 pub(super) async fn stats(
     State(server): State<Server>,
     Path(index): Path<String>,
+    Parameters(wanted): Parameters<Wanted>,
 ) -> Answered<Json<Stats>> {
+    let wants_heap = match &*wanted.heap {
+        "yes" | "true" => true,
+        "" | "no" | "false" => false,
+        _ => return Err(Problem::bad("heap: expected yes or no")),
+    };
     let served = server.index(&index)?;
     let stats = served.index.stats()?;
     Ok(Json(Stats {
@@ -146,6 +207,7 @@ pub(super) async fn stats(
         expired: stats.expired,
         segments: stats.segments.len(),
         bytes: stats.bytes.index(),
+        heap: wants_heap.then(|| Heap::of(&stats)),
     }))
 }
 

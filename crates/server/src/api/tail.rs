@@ -15,6 +15,7 @@ use axum::extract::Path;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
+use spirit::search::{Highlight, Highlighter};
 use spirit::{Reader, Tail, Tailing};
 use spirit_forms::hit::Hit;
 use tokio::sync::{Notify, mpsc};
@@ -39,8 +40,15 @@ struct Listening {
     server: Server,
     /// Weak: a listener keeps no index open that is deleted.
     served: Weak<Served>,
-    tail: Arc<Mutex<Tail>>,
+    tail: Arc<Mutex<Heard>>,
     news: Arc<Notify>,
+}
+
+/// What a client listens to.
+struct Heard {
+    tail: Tail,
+    /// The highlighter of the field that the client named.
+    highlighter: Option<Highlighter>,
 }
 
 /// What was taken at once.
@@ -56,13 +64,15 @@ pub(super) async fn get(
     Parameters(pairs): Parameters<Vec<(String, String)>>,
     headers: HeaderMap,
 ) -> Answered<Response> {
-    let (mut query, mut since) = ("*".to_owned(), None);
+    let (mut query, mut since, mut field) = ("*".to_owned(), None, None);
     for (name, value) in pairs {
         match &*name {
             "q" => query = value,
             "since" => since = Some(value),
+            "highlight_field" => field = Some(value),
             _ => {
-                let why = format!("{name}: there is no such member; choose of q, since");
+                let why =
+                    format!("{name}: there is no such member; choose of q, since, highlight_field");
                 return Err(Problem::bad(why));
             }
         }
@@ -80,8 +90,15 @@ pub(super) async fn get(
     };
     let listener = served.clone();
     // A new standing query waits for the end of a round, which is no work for a thread of the runtime.
-    let tail = server.ask(listener.clone(), move |_| Ok(listener.index.tail(&query, how)?)).await?;
-    let tail = Arc::new(Mutex::new(tail));
+    let made = server.ask(listener.clone(), move |reader| {
+        let tail = listener.index.tail(&query, how)?;
+        let parsed = reader.parse(&query)?;
+        let highlight =
+            |field: String| reader.highlighter_in(&field, &parsed, Highlight::default());
+        Ok((tail, field.map(highlight).transpose()?))
+    });
+    let (tail, highlighter) = made.await?;
+    let tail = Arc::new(Mutex::new(Heard { tail, highlighter }));
     let listening = Listening { server, served: Arc::downgrade(&served), tail, news };
     let (sender, events) = mpsc::channel(EVENTS);
     tokio::spawn(listening.run(sender));
@@ -148,13 +165,14 @@ impl Listening {
     }
 }
 
-fn read(tail: &mut Tail, reader: &mut Reader, served: &Served) -> Answered<Taken> {
+fn read(heard: &mut Heard, reader: &mut Reader, served: &Served) -> Answered<Taken> {
+    let Heard { tail, highlighter } = heard;
     let hits = tail.take(reader, HITS)?;
     let settings = served.index.settings();
     let mut events = Vec::with_capacity(hits.len());
     for (hit, place) in hits.iter().zip(tail.places()) {
         // A row may be dropped while others are read.
-        let Ok(hit) = Hit::of(&hit, &settings) else { continue };
+        let Ok(hit) = Hit::of(&hit, &settings, highlighter.as_mut()) else { continue };
         let json = serde_json::to_string(&hit).map_err(Problem::internal)?;
         // Within JSON this byte is a blank between values, and events end lines with it.
         events.push(Event::default().id(place).data(json.replace('\r', " ")));

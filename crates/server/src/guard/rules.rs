@@ -74,6 +74,7 @@ pub static RULES: &[Rule] = &[
     rule("GET", "/api/v1/{index}/count", SEARCH, READ),
     rule("GET", "/api/v1/{index}/tail", SEARCH, READ),
     rule("GET", "/", AnyKey, MAIN),
+    rule("GET", "/_page/{file}", Open, MAIN),
     rule("GET", "/_license", AnyKey, MAIN),
     rule("GET", "/_cluster/health", AnyKey, HEALTH),
     rule("GET", "/_cluster/health/{index}", SEARCH, HEALTH),
