@@ -14,8 +14,8 @@ const PATIENCE = 20000;
 
 /** Waits until a condition holds in the page. */
 async function until(page, what, condition, argument) {
-  await page.waitForFunction(condition, argument, { timeout: PATIENCE }).catch(() => {
-    throw new Error(`${what}: it does not happen`);
+  await page.waitForFunction(condition, argument, { timeout: PATIENCE }).catch((error) => {
+    throw new Error(`${what}: ${error.message}`);
   });
 }
 
@@ -102,7 +102,9 @@ async function narrow(page) {
 }
 
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: await browserOf.executablePath(), args: browserOf.args });
+// A process for each page, as people have it, and drawn without a graphics card.
+const args = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+const browser = await chromium.launch({ executablePath: await browserOf.executablePath(), args });
 try {
   const errors = [];
   const hosts = new Set();

@@ -50,8 +50,12 @@ fn a_person_finds_what_arrives() {
     let server = Server::start(&folder.path("all"), &[]);
     let ndjson = [("Content-Type", "application/x-ndjson")];
     assert_eq!(server.post("/_bulk", documents(), &ndjson).is(200)["errors"], false);
-    let pictures = home.join("pictures");
+    let (pictures, unpacked) = (home.join("pictures"), home.join("browser"));
+    std::fs::create_dir_all(&unpacked).unwrap();
     let run = Command::new("node")
+        // Unpacks the browser here, and with it the libraries that a bare machine does not have.
+        .env("TMPDIR", &unpacked)
+        .env("AWS_LAMBDA_JS_RUNTIME", "nodejs22.x")
         .arg(home.join("steps.mjs"))
         .args([Path::new(&server.url("")), &pictures])
         .output();
