@@ -128,6 +128,7 @@ mod tests {
             ("sea whale", some(&["whale", "sea"])),
             ("sea AND whale", some(&["whale"])),
             ("+sea whale captain", some(&["sea"])),
+            ("+sea wonderfully", some(&["sea"])),
             ("\"the whale\"", some(&["whale"])),
             ("sea AND NOT whale", some(&["sea"])),
             ("(sea OR sky) AND whale", some(&["whale"])),

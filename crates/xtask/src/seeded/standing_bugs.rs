@@ -39,11 +39,11 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests(STANDING, "slow_listeners_lose_nothing"),
     },
     Bug {
-        name: "standing-replay-beyond",
-        what: "a replay gives what comes live too",
-        file: "crates/spirit/src/standing/replay.rs",
-        old: "matched.sequence >= since && matched.row < until",
-        new: "matched.sequence >= since",
-        found_by: tests(STANDING, "places_of_one_executor"),
+        name: "standing-before-its-place",
+        what: "a listener whose place the stream has not reached gets what is before it",
+        file: "crates/spirit/src/standing/tail.rs",
+        old: "matched.sequence >= self.seen[matched.executor as usize]",
+        new: "matched.sequence < u64::MAX",
+        found_by: tests(STANDING, "what_was_dropped_is_counted"),
     },
 ];
