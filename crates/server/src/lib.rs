@@ -1,8 +1,8 @@
 //! The server: the indexes of a directory, over HTTP.
 //!
-//! A room above the engine, which has no async runtime, no HTTP and no JSON. [Requests](api) come in on
-//! threads of the runtime. Questions are answered on [threads](work) that own a reader each, writes on
-//! others, so that no question waits for a disk. The [catalog](catalog) knows the indexes.
+//! A room above the engine, which has no async runtime, no HTTP and no JSON. Requests (`api`) come in on
+//! threads of the runtime. Questions are answered on threads (`work`) that own a reader each, writes on
+//! others, so that no question waits for a disk. The `catalog` knows the indexes.
 #![forbid(unsafe_code)]
 
 mod api;
