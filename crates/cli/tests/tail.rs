@@ -133,6 +133,23 @@ fn a_listener_that_comes_back_misses_nothing() {
     assert_eq!(ids.len(), 1_250);
 }
 
+/// A client that reads nothing for a while: what it does not take waits in the index, and then comes whole.
+#[test]
+fn a_slow_client_gets_all_of_it() {
+    let folder = Folder::new();
+    let server = start(&folder);
+    put(&server, "first", "first");
+    let mut listener = Listener::new(&server, "/api/v1/posts/tail?q=text:common&since=start", None);
+    let kind = [("content-type", "application/x-ndjson")];
+    for round in 0..20 {
+        let line = |n| format!("{{\"key\":\"{}\",\"text\":\"common\"}}\n", round * 1000 + n);
+        let lines: String = (0..1000).map(line).collect();
+        server.post("/api/v1/posts/documents", &lines, &kind).is(200);
+    }
+    let keys = listener.keys(20_000);
+    assert!(keys.iter().enumerate().all(|(n, (key, _))| *key == n.to_string()));
+}
+
 #[test]
 fn a_source_of_many_lines_is_one_event() {
     let folder = Folder::new();

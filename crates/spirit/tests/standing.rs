@@ -313,6 +313,37 @@ fn a_bell_rings_once_until_all_is_taken() {
     }
 }
 
+/// A listener that looks only when it is rung, as a server's are: with a queue of any size it gets all.
+#[test]
+fn who_waits_for_the_bell_misses_nothing() {
+    for capacity in [1, 5, 1_000] {
+        let index = tiny(1, 64 << 20).open().unwrap();
+        let mut reader = index.reader().unwrap();
+        let (ring, rung) = std::sync::mpsc::channel();
+        let how = Tailing::default().capacity(capacity).since("start");
+        index.add("common, before").unwrap();
+        let how = how.bell(move || _ = ring.send(()));
+        let mut tail = index.tail("common", how).unwrap();
+        let taken = thread::scope(|scope| {
+            let (index, tail, reader) = (&index, &mut tail, &mut reader);
+            scope.spawn(move || {
+                (1..5_000).for_each(|n| _ = index.add(&format!("common {n}")).unwrap())
+            });
+            let mut taken = 0;
+            while taken < 5_000 {
+                while tail.has_more() {
+                    taken += tail.take(reader, 7).unwrap().len();
+                }
+                if taken < 5_000 {
+                    rung.recv_timeout(LONG).expect("a ring");
+                }
+            }
+            taken
+        });
+        assert_eq!((taken, tail.has_more(), tail.missed()), (5_000, false, 0), "{capacity}");
+    }
+}
+
 #[test]
 fn wrong_queries_places_and_readers_are_refused() {
     let index = Index::in_memory().unwrap();

@@ -171,8 +171,8 @@ impl fmt::Display for SearchError {
             ),
             SearchError::Place { text } => write!(
                 f,
-                "`{text}` is no place in this index's stream: give a sequence number, or what \
-                 `places` returned"
+                "`{text}` is no place in this index's stream: give a sequence number, `start`, or \
+                 what `places` returned"
             ),
             SearchError::Thread { why } => {
                 write!(f, "the thread that looks at new documents cannot be started: {why}")

@@ -44,7 +44,7 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    fn has_news(&self) -> bool {
+    pub(super) fn has_news(&self) -> bool {
         !self.matches.is_empty() || self.is_behind || self.end.is_some()
     }
 }

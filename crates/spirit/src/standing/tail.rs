@@ -20,6 +20,9 @@ use crate::search::request::{HITS_MAX, Limits};
 use crate::search::seat::End;
 use crate::storage::view::View;
 
+/// The place before all documents.
+const START: &str = "start";
+
 /// How a [`Tail`] listens.
 pub struct Tailing {
     pub(super) since: Option<String>,
@@ -48,7 +51,8 @@ impl Tailing {
     pub const CAPACITY: usize = 1024;
 
     /// Begins behind this place, which [`Tail::places`] returned or which is a document's sequence
-    /// number. What was added since comes first, as far as the index still has it. Default: begins now.
+    /// number; `start` is before all documents. What was added since comes first, as far as the index
+    /// still has it. Default: begins now.
     pub fn since(self, place: impl Into<String>) -> Tailing {
         Tailing { since: Some(place.into()), ..self }
     }
@@ -114,11 +118,17 @@ impl Tail {
 
     /// Waits until there may be something to take. False if there is nothing in this time.
     pub fn wait(&self, timeout: Duration) -> bool {
-        self.has_more() || self.listener.wait(timeout)
+        self.is_gathering() || self.listener.wait(timeout)
     }
 
-    /// True if there is something to take that needs no waiting: the bell does not ring for it.
+    /// True if there is something to take without waiting. Who waits for the bell must see `false`
+    /// first: it rings for what comes after that.
     pub fn has_more(&self) -> bool {
+        self.is_gathering() || self.listener.queue().has_news()
+    }
+
+    /// True if there may be matches that were taken out of the queue, or are looked for in the index.
+    fn is_gathering(&self) -> bool {
         self.replay.is_some() || !self.pending.is_empty()
     }
 
@@ -238,6 +248,9 @@ impl Drop for Tail {
 
 /// Parses a place: one past a sequence number for each executor.
 pub(super) fn read_place(place: &str, executors: usize) -> Result<Vec<u64>, SearchError> {
+    if place == START {
+        return Ok(vec![0; executors]);
+    }
     let wrong = || SearchError::Place { text: place.to_owned() };
     let read = |number: &str| number.parse::<u64>().map_err(|_| wrong());
     if !place.contains('.') {

@@ -46,4 +46,12 @@ pub(super) const BUGS: &[Bug] = &[
         new: "matched.sequence < u64::MAX",
         found_by: tests(STANDING, "what_was_dropped_is_counted"),
     },
+    Bug {
+        name: "standing-no-ring",
+        what: "who waits for the bell waits for ever beside a queue that is behind",
+        file: "crates/spirit/src/standing/tail.rs",
+        old: "self.is_gathering() || self.listener.queue().has_news()",
+        new: "self.is_gathering()",
+        found_by: tests(STANDING, "who_waits_for_the_bell_misses_nothing"),
+    },
 ];
