@@ -53,9 +53,11 @@ impl Listener {
 
     /// Reads the next event. Lines of the chunked encoding have no colon.
     fn next(&mut self) -> Event {
-        let mut event = Event::default();
+        let (mut event, begun) = (Event::default(), Instant::now());
         loop {
             let line = self.line();
+            // Comments come all the time.
+            assert!(begun.elapsed() < PATIENCE, "no event comes");
             match line.split_once(": ") {
                 Some(("event", name)) => event.name = name.to_owned(),
                 Some(("id", id)) => event.id = id.to_owned(),
@@ -141,8 +143,11 @@ fn a_slow_client_gets_all_of_it() {
     put(&server, "first", "first");
     let mut listener = Listener::new(&server, "/api/v1/posts/tail?q=text:common&since=start", None);
     let kind = [("content-type", "application/x-ndjson")];
+    // More than the buffers between the two have room for.
+    let padding = "word ".repeat(200);
     for round in 0..20 {
-        let line = |n| format!("{{\"key\":\"{}\",\"text\":\"common\"}}\n", round * 1000 + n);
+        let key = |n: usize| round * 1000 + n;
+        let line = |n| format!("{{\"key\":\"{}\",\"text\":\"common {padding}\"}}\n", key(n));
         let lines: String = (0..1000).map(line).collect();
         server.post("/api/v1/posts/documents", &lines, &kind).is(200);
     }
