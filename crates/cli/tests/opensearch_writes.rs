@@ -363,6 +363,10 @@ fn aliases_are_names_of_indexes() {
             {"alias": "w", "index": "w2", "is_write_index": "-"}
         ])
     );
+    let table = server.get("/_cat/aliases?v=true&h=a,idx,w&s=idx:desc").text;
+    let lines: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[..3], [["a", "idx", "w"], ["w", "w2", "-"], ["w", "w1", "true"]], "{table}");
     assert!(
         server.put("/w", "{}").is(400)["error"]["reason"]
             .as_str()

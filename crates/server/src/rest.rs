@@ -9,7 +9,6 @@ mod answer;
 mod bulk;
 mod by_query;
 mod cat;
-mod cat_aliases;
 mod change;
 mod document;
 mod explain;
@@ -141,8 +140,8 @@ fn administration() -> Router<Server> {
         .route("/{index}/_alias", get(aliases::of))
         .route("/{index}/_alias/{alias}", alias)
         .route("/{index}/_aliases/{alias}", named)
-        .route("/_cat/aliases", get(cat_aliases::show))
-        .route("/_cat/aliases/{alias}", get(cat_aliases::show))
+        .route("/_cat/aliases", get(cat::aliases))
+        .route("/_cat/aliases/{alias}", get(cat::aliases))
         .route("/_index_template", get(of_indexes::show))
         .route("/_index_template/{name}", index)
         .route("/_component_template", get(components::show))

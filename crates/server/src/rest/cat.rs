@@ -1,4 +1,4 @@
-//! `_cat`: tables of indexes, of the health, and of numbers of documents.
+//! `_cat`: tables of indexes, of aliases, of the health, and of numbers of documents.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,6 +14,7 @@ use super::refused::Answered;
 use super::stats::Numbers;
 use super::table::{Column, Kind, Look, Table};
 use crate::api::server::{Server, State};
+use crate::pattern::matches;
 use crate::served::Served;
 
 const fn column(
@@ -42,6 +43,15 @@ const INDICES: [Column; 12] = [
     further(column("creation.date.string", "cds", "index creation date (as string)", Kind::Text)),
     column("store.size", "ss,storeSize", "store size of primaries & replicas", Kind::Bytes),
     column("pri.store.size", "", "store size of primaries", Kind::Bytes),
+];
+
+const ALIASES: [Column; 6] = [
+    column("alias", "a", "alias name", Kind::Text),
+    column("index", "i,idx", "index alias points to", Kind::Text),
+    column("filter", "f,fi", "filter", Kind::Text),
+    column("routing.index", "ri,routingIndex", "index routing", Kind::Text),
+    column("routing.search", "rs,routingSearch", "search routing", Kind::Text),
+    column("is_write_index", "w,isWriteIndex", "write index", Kind::Text),
 ];
 
 const HEALTH: [Column; 15] = [
@@ -170,6 +180,29 @@ pub(super) async fn count(
     let [epoch, time] = now();
     let rows = vec![vec![epoch, time, count.to_string()]];
     Table { columns: &COUNT, rows }.shown(&look, &parameters)
+}
+
+pub(super) async fn aliases(
+    State(server): State<Server>,
+    alias: Option<Path<String>>,
+    mut parameters: Parameters,
+) -> Answered<Response> {
+    let look = Look::take(&mut parameters)?;
+    let parameters = parameters.end_of_indexes()?;
+    let patterns = alias.map_or("*".to_owned(), |Path(alias)| alias);
+    let is_it = |name: &str| patterns.split(',').any(|pattern| matches(pattern, name));
+    let registered = server.catalog().registry().now();
+    let mut rows = Vec::new();
+    for (alias, indexes) in registered.aliases.iter().filter(|(alias, _)| is_it(alias)) {
+        for (index, is_write) in indexes {
+            let is_write = is_write.map_or("-".to_owned(), |yes| yes.to_string());
+            let mut row = vec![alias.clone(), index.clone()];
+            row.extend(["-", "-", "-"].map(str::to_owned));
+            row.push(is_write);
+            rows.push(row);
+        }
+    }
+    Table { columns: &ALIASES, rows }.shown(&look, &parameters)
 }
 
 /// Returns the seconds since 1970, and the time of day.
