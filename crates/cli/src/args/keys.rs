@@ -8,9 +8,10 @@ use spirit_server::guard::Scope;
 
 /// Makes, lists and revokes the keys of a server
 ///
-/// A server without keys answers everybody who reaches it. The first key closes it: from then on
-/// each request needs one, but for /health/live. Keys are in a file in DIR, as hashes. A running
-/// server reads it again within a second, and at SIGHUP.
+/// A server without keys answers everybody who reaches it. The first key closes
+/// it: from then on each request needs one, but for /health/live. Keys are in a
+/// file in DIR, as hashes. A running server reads it again within a second, and
+/// at SIGHUP.
 ///
 /// Scopes, each with the ones before:
 ///   search   searches, counts, documents, mappings and statistics

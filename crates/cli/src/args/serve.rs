@@ -34,7 +34,10 @@ impl clap::Args for ServeArgs {
 fn option(setting: &'static Setting) -> Arg {
     let Setting { name, value, default, help, .. } = setting;
     let option = Arg::new(*name).long(*name).value_name(*value);
-    let option = option.help(format!("{help} [default: {default}]"));
+    let option = match *default {
+        "" => option.help(*help),
+        default => option.help(format!("{help} [default: {default}]")),
+    };
     match *name {
         "directory" => option.short('d'),
         "insecure" => option.num_args(0..=1).default_missing_value("yes"),
