@@ -301,6 +301,57 @@ fn names_within_requests_are_those_of_the_key() {
     assert_eq!((left.as_array().unwrap().len(), &left[0]["index"]), (1, &json!("alpha")));
 }
 
+/// Other names of an index, changes by query and open scrolls lead to no other index.
+#[test]
+fn aliases_and_scrolls_lead_around_no_key() {
+    let guarded = Guarded::start();
+    let server = &guarded.server;
+    let directory = guarded.directory();
+    let keys = ["search", "write", "admin"]
+        .map(|scope| key(&directory, &format!("b-all-{scope}"), scope, &["--index", "beta,b-*"]));
+    let [search, write, admin] = &keys;
+    let ask = |key: &str, line: &str, body: &str| -> (u16, String) {
+        let (name, value) = bearer(key);
+        server.ask(line, &[(name, &value)], body)
+    };
+    wait_for("the new keys", || ask(admin, "GET /", "").0 == 200);
+    let foreign = json!({"actions": [
+        {"add": {"index": "alpha", "alias": "b-secret"}},
+        {"add": {"index": "beta", "alias": "b-both"}}, {"add": {"index": "alpha", "alias": "b-both"}}
+    ]});
+    assert_eq!(ask(admin, "POST /_aliases", &foreign.to_string()).0, 403);
+    let remove = json!({"actions": [{"remove_index": {"index": "alpha"}}]});
+    assert_eq!(ask(admin, "POST /_aliases", &remove.to_string()).0, 403);
+    assert_eq!(ask(admin, "PUT /alpha/_alias/b-secret", "").0, 403);
+    guarded.is_untouched("aliases");
+    // Names that the key may use, made by somebody who may, of an index that it may not.
+    server.post("/_aliases", foreign.to_string(), &[]).is(200);
+    let all = json!({"query": {"match_all": {}}}).to_string();
+    for (key, line) in [
+        (search, "GET /b-secret/_search"),
+        (search, "GET /b-both/_search"),
+        (search, "GET /b-secret/_doc/1"),
+        (search, "POST /b-secret/_search?scroll=1m"),
+        (search, "GET /b-secret/_explain/1"),
+        (search, "GET /b-secret/_field_caps?fields=*"),
+        (write, "POST /b-secret/_delete_by_query"),
+        (write, "POST /b-secret/_update_by_query"),
+        (write, "POST /b-secret/_doc"),
+    ] {
+        let body = if line.contains("_field_caps") { "" } else { &*all };
+        let (status, answer) = ask(key, line, body);
+        assert_eq!((status, answer.contains(SECRET)), (403, false), "{line}: {answer}");
+    }
+    let (status, answer) = ask(search, "GET /b-*/_search", "");
+    assert_eq!((status, answer.contains(SECRET)), (200, false), "{answer}");
+    guarded.is_untouched("names of a foreign index");
+    let opened = server.post("/alpha/_search?scroll=1m", &all, &[]).is(200);
+    assert_eq!(ask(search, "DELETE /_search/scroll/_all", "").0, 403);
+    let next = json!({"scroll": "1m", "scroll_id": opened["_scroll_id"]}).to_string();
+    assert_eq!(server.post("/_search/scroll", next, &[]).status, 200, "it is open still");
+    assert_eq!(server.delete("/_search/scroll/_all").status, 200);
+}
+
 #[test]
 fn keys_come_as_clients_send_them() {
     let guarded = Guarded::start();

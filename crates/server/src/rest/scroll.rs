@@ -24,16 +24,19 @@ use super::answer::filtered;
 use super::hit::score_json;
 use super::names;
 use super::parameters::Parameters;
-use super::refused::{Answered, Refused};
+use super::refused::{Answered, Refused, forbidden};
 use super::search::{answer, check, now_ms, one, take};
 use crate::api::body;
 use crate::api::server::{Server, State};
+use crate::guard::Need;
 use open::Scroll;
 pub(super) use open::Scrolls;
 use spool::Kept;
 
 /// The longest time for which a scroll stays open without a request.
 const TIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
+/// The name of all scrolls.
+const ALL: &str = "_all";
 /// Matches that are counted unless a search says otherwise. A scroll counts all of them.
 const COUNTED: TrackTotalHits = TrackTotalHits::UpTo(10_000);
 
@@ -314,6 +317,11 @@ pub(super) async fn clear(
     if about.ids.is_empty() {
         let reason = "Validation Failed: 1: no scroll ids specified;";
         return Err(Refusal::new("action_request_validation_exception", 400, reason).into());
+    }
+    // Those of other keys, too.
+    let is_all = about.ids.iter().any(|id| id == ALL);
+    if is_all && !server.access().allows(Need::Server) {
+        return Err(forbidden(ALL, server.access().user()));
     }
     let freed = scrolls.close(&about.ids)?;
     Ok(filtered(&parameters, 200, format!(r#"{{"succeeded":true,"num_freed":{freed}}}"#)))
