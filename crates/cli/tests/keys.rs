@@ -4,6 +4,7 @@ mod common;
 mod serving;
 
 use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -299,6 +300,26 @@ fn names_within_requests_are_those_of_the_key() {
     assert_eq!(ask(admin, "DELETE /*", "").0, 200);
     let left = server.get("/api/v1").is(200);
     assert_eq!((left.as_array().unwrap().len(), &left[0]["index"]), (1, &json!("alpha")));
+}
+
+/// A stream ends once its key is revoked.
+#[test]
+fn a_tail_ends_with_its_key() {
+    let guarded = Guarded::start();
+    let mut stream = guarded.server.connect();
+    stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
+    let (name, value) = bearer(&guarded.search);
+    write!(stream, "GET /api/v1/alpha/tail HTTP/1.1\r\nHost: here\r\n{name}: {value}\r\n\r\n")
+        .unwrap();
+    let mut lines = BufReader::new(stream).lines().map(Result::unwrap);
+    assert_eq!(lines.next().unwrap(), "HTTP/1.1 200 OK");
+    let put = guarded.server.put("/alpha/_doc/2", &json!({"word": "second"}).to_string());
+    assert_eq!(put.status, 201, "{}", put.text);
+    assert!(lines.any(|line| line.contains("second")));
+    spirit(&["keys", "revoke", "-d", &guarded.directory(), "reader"]).done();
+    assert!(lines.any(|line| line == "event: end"));
+    let end = lines.next().unwrap();
+    assert!(end.contains("the key was revoked"), "{end}");
 }
 
 /// Other names of an index, changes by query and open scrolls lead to no other index.

@@ -18,7 +18,7 @@ use axum::response::{IntoResponse, Response};
 use spirit::search::{Highlight, Highlighter};
 use spirit::{Reader, Tail, Tailing};
 use spirit_forms::hit::Hit;
-use tokio::sync::{Notify, mpsc};
+use tokio::sync::{Notify, mpsc, watch};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 
@@ -32,6 +32,10 @@ const HITS: usize = 100;
 const EVENTS: usize = 2 * HITS;
 /// The time after which a client that gets nothing else gets a comment, so that nobody closes the connection.
 const ALIVE: Duration = Duration::from_secs(15);
+/// The time between two looks whether the client's key is still in force, though nothing arrives.
+const KEY_LOOK: Duration = Duration::from_secs(1);
+const REVOKED: &str = "the key was revoked, or has expired";
+const SERVER_ENDS: &str = "the server ends; come back with Last-Event-ID";
 /// The pause after the threads that answer questions were too busy.
 const BUSY: Duration = Duration::from_millis(50);
 
@@ -42,6 +46,15 @@ struct Listening {
     served: Weak<Served>,
     tail: Arc<Mutex<Heard>>,
     news: Arc<Notify>,
+}
+
+/// What a wait ends with.
+enum Next {
+    /// There may be documents.
+    Look,
+    HungUp,
+    /// The reason why nothing follows.
+    End(&'static str),
 }
 
 /// What a client listens to.
@@ -137,20 +150,39 @@ impl Listening {
             if taken.has_more {
                 continue;
             }
-            let ends = tokio::select! {
-                () = self.news.notified() => false,
-                () = events.closed() => return,
-                _ = ending.wait_for(|over| *over) => true,
-            };
-            if ends {
-                let why = "the server ends; come back with Last-Event-ID";
-                return send_end(&events, why).await;
+            match self.wait(&events, &mut ending).await {
+                Next::Look => {}
+                Next::HungUp => return,
+                Next::End(why) => return send_end(&events, why).await,
             }
         }
     }
 
+    /// Waits for the next documents, or for an end.
+    async fn wait(&self, events: &mpsc::Sender<Event>, ending: &mut watch::Receiver<bool>) -> Next {
+        loop {
+            tokio::select! {
+                () = self.news.notified() => return Next::Look,
+                () = events.closed() => return Next::HungUp,
+                _ = ending.wait_for(|over| *over) => return Next::End(SERVER_ENDS),
+                () = tokio::time::sleep(KEY_LOOK) => {}
+            }
+            if !self.is_allowed() {
+                return Next::End(REVOKED);
+            }
+        }
+    }
+
+    /// True if the client's key is still in force.
+    fn is_allowed(&self) -> bool {
+        self.server.keyring().is_in_force(self.server.access())
+    }
+
     /// Takes the next documents, on a thread that has a reader of the index.
     async fn take(&self) -> Answered<Taken> {
+        if !self.is_allowed() {
+            return Err(Problem::forbidden(REVOKED));
+        }
         let Some(served) = self.served.upgrade() else {
             let detail = "the index was closed or deleted";
             return Err(Problem::not_found("index-not-found", detail));

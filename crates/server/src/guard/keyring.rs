@@ -71,6 +71,19 @@ impl Keyring {
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) != self.file.stamp()
     }
 
+    /// True if what a request may do is still so. An answer without an end asks now and then.
+    pub(crate) fn is_in_force(&self, access: &Access) -> bool {
+        let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+        match (access, &*keys) {
+            (Access::Nothing, _) | (Access::All, Some(_)) => false,
+            (Access::All, None) => true,
+            (Access::Key(key), keys) => {
+                let mut known = keys.iter().flatten();
+                !key.is_expired() && known.any(|known| known.id == key.id)
+            }
+        }
+    }
+
     /// Returns what a request with these headers may do.
     pub(crate) fn access(&self, headers: &HeaderMap) -> Result<Access, Denied> {
         let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
