@@ -54,7 +54,7 @@ use crate::limits::{Limits, Meter};
 use crate::plan::Plan;
 use crate::query::Query;
 use crate::rank::{Counts, Ranking, Weights};
-use crate::slop::Occurrence;
+use crate::slop::{OCCURRENCES_MAX, Occurrence};
 use ahead::Ahead;
 use all::{Meeting, Sought};
 pub(crate) use explain::Explained;
@@ -69,8 +69,6 @@ use tree::Shape;
 
 /// Postings that a kernel hands over at once, at most.
 const OUT: usize = 128;
-/// Occurrences of a phrase's terms in one document that are read, at most.
-const OCCURRENCES_MAX: usize = 1 << 16;
 /// Memory that a reader reserves for its queries.
 pub struct Scratch {
     clauses_max: usize,

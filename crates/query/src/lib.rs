@@ -11,6 +11,7 @@ mod blank_groups;
 mod clause;
 mod collect;
 mod compile;
+mod decide;
 mod display;
 mod duplicate_terms;
 mod evaluate;
@@ -52,6 +53,7 @@ mod words;
 
 pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Address;
+pub use decide::{Decider, DocumentTerms};
 pub use evaluate::{Scratch, Settings, Wanted, snapshot_for};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use facet::{

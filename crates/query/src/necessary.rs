@@ -40,14 +40,6 @@ impl Query {
         Some(keys)
     }
 
-    /// Returns the key of the one term whose documents are the matches. `None` if the query is any
-    /// other, or if the term's bytes are not in its key.
-    pub fn only_term(&self) -> Option<TermKey> {
-        let root = self.nodes.get(self.root as usize)?;
-        let Kind::Term(number) = root.kind else { return None };
-        Some(self.terms[number as usize].key).filter(|key| key.is_whole())
-    }
-
     fn necessary(&self, node: NodeId, costs: &[u64]) -> Option<Terms> {
         let of_term = |number: u32| Terms { numbers: vec![number], cost: costs[number as usize] };
         match self.nodes[node as usize].kind {
@@ -141,12 +133,5 @@ mod tests {
         ] {
             assert_eq!(terms(text), expected, "{text}");
         }
-    }
-
-    #[test]
-    fn only_a_short_term_is_the_whole_query() {
-        let only = |text: &str| parse(text).only_term().is_some();
-        assert!(only("sea") && only("sea^3"));
-        assert!(!only("sea sky") && !only("se*") && !only(&"s".repeat(40)) && !only("NOT sea"));
     }
 }

@@ -11,6 +11,8 @@
 
 /// Terms of a phrase, at most.
 pub(crate) const SLOTS_MAX: usize = 128;
+/// Occurrences of its terms in one document that are read, at most.
+pub(crate) const OCCURRENCES_MAX: usize = 1 << 16;
 
 /// An occurrence of one of the phrase's terms: its position (high half), and its term's number
 /// among the different ones.

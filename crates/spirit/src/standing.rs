@@ -10,6 +10,7 @@ mod listener;
 mod mail;
 mod matcher;
 mod replay;
+mod row_terms;
 mod tail;
 mod triggers;
 

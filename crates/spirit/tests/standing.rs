@@ -161,6 +161,68 @@ fn slow_listeners_lose_nothing() {
     tails_give_what_searches_find(2, true, 3);
 }
 
+/// Returns a query of a few words, phrases, ranges and patterns, within each other.
+fn any_query(chance: &mut Chance, depth: u32) -> String {
+    let word = |chance: &mut Chance| format!("w{}", chance.below(11));
+    if depth > 0 && chance.below(3) > 0 {
+        let joint = [" ", " AND ", " OR "][chance.below(3) as usize];
+        let clauses = (0..1 + chance.below(4)).map(|_| {
+            let sign = ["", "", "", "+", "-"][chance.below(5) as usize];
+            format!("{sign}{}", any_query(chance, depth - 1))
+        });
+        let clauses: Vec<String> = clauses.collect();
+        let clauses = match joint {
+            " " => clauses.join(joint),
+            _ => clauses.join(joint).replace(['+', '-'], ""),
+        };
+        return format!("({clauses})");
+    }
+    match chance.below(12) {
+        0 => format!("{}*", word(chance)),
+        1 => format!("size:>{}", chance.below(100)),
+        2 => "by:bo".to_owned(),
+        3 => format!("\"{} {}\"", word(chance), word(chance)),
+        4 => format!("\"{} {} {}\"~{}", word(chance), word(chance), word(chance), chance.below(5)),
+        5 => "a-word-that-is-longer-than-a-key-has-room-for".to_owned(),
+        6 => "common".to_owned(),
+        _ => word(chance),
+    }
+}
+
+/// Queries of any form, while a thread adds: each tail gives what a search finds at the end.
+#[test]
+fn tails_of_any_query_give_what_searches_find() {
+    let index = fields(tiny(1, 256 << 20)).open().unwrap();
+    let mut chance = Chance::new(11);
+    let queries: Vec<String> = (0..200).map(|_| any_query(&mut chance, 3)).collect();
+    let tails = queries.iter().map(|query| index.tail(query, Tailing::default()).unwrap());
+    let mut tails: Vec<Tail> = tails.collect();
+    // The matcher reports to it last.
+    let last = index.tail("finally", Tailing::default()).unwrap();
+    for n in 0..3_000 {
+        add(&index, &mut chance);
+        if n % 10 == 0 {
+            // Most rows are looked at in fresh segments.
+            thread::sleep(Duration::from_micros(300));
+        }
+    }
+    index.add("finally").unwrap();
+    assert!(last.wait(LONG));
+    let mut reader = index.reader().unwrap();
+    for (query, tail) in queries.iter().zip(&mut tails) {
+        let found = found(&mut reader, query);
+        let mut taken = Vec::new();
+        while tail.has_more() {
+            let hits = tail.take(&mut reader, 1_000).unwrap();
+            let key =
+                |hit: spirit::Hit<'_>| (hit.key().unwrap().to_string(), hit.sequence().unwrap());
+            taken
+                .extend(hits.iter().map(key).map(|(key, sequence)| (key, sequence, String::new())));
+        }
+        assert_is_what_a_search_finds(&mut reader, query, &taken, 1);
+    }
+}
+
 /// A listener that goes away and comes back at the last place that it saw, again and again, while threads
 /// add, flush and settle.
 fn places_have_no_gap(executors: usize) {

@@ -5,9 +5,8 @@
 //! being filled, the terms of the new rows [lead](super::triggers) to the queries that are asked. If the
 //! rows are in registered segments already, since the thread had no time, all queries are asked.
 //!
-//! What is asked is the query itself, by the evaluators that answer searches. So a standing query
-//! matches what a search finds. A query that is one short term needs no evaluator: each row that leads
-//! to it matches.
+//! The terms of a row [decide](spirit_query::Decider) a query of terms and phrases. Others are asked, by
+//! the evaluators that answer searches. So a standing query matches what a search finds.
 //!
 //! A document that dies before the round that would find it is not reported. A replaced document's new
 //! version is.
@@ -21,16 +20,17 @@ use std::time::Duration;
 use spirit_index::ground::{TERM_BYTES_MAX, TermKey};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
-use spirit_query::{Address, CLAUSES_MAX, Query, Scratch, Settings};
+use spirit_query::{Address, CLAUSES_MAX, Decider, Query, Scratch, Settings};
 
 use super::listener::{Listener, Matched};
 use super::mail::{Letter, Mail};
-use super::triggers::{QueryId, Triggers};
+use super::row_terms::RowTerms;
+use super::triggers::{Numbers, QueryId, Triggers};
 use crate::engine::readable::Readable;
 use crate::search::error::SearchError;
 use crate::search::request::Limits;
 use crate::search::seat::{End, Seat};
-use crate::storage::shared::Numbers;
+use crate::storage::shared;
 use crate::storage::view::View;
 
 /// The pause after a round that found new rows. A stream fills the next round meanwhile, and its writers
@@ -40,18 +40,19 @@ const PAUSE: Duration = Duration::from_micros(100);
 /// A standing query.
 struct Standing {
     listener: Arc<Listener>,
-    /// Its necessary terms.
-    terms: Option<Vec<TermKey>>,
-    /// The term, if that is the whole query.
-    only_term: Option<TermKey>,
-    /// The look that wanted it last, and if it is a term, one past the row that it matched last.
-    wanted: (u64, u64),
+    numbers: Numbers,
+    /// True if a row's terms always decide it.
+    is_decided_by_terms: bool,
+    /// The look and the row that led to it last.
+    reached: (u64, u64),
+    /// The last look that asks it.
+    asked: u64,
 }
 
 /// The matcher of an index.
 pub(super) struct Matcher {
     index: Arc<Readable>,
-    numbers: Arc<Numbers>,
+    numbers: Arc<shared::Numbers>,
     mail: Arc<Mail>,
     seat: Seat,
     round: Round,
@@ -67,6 +68,8 @@ struct Round {
     /// The first row of each executor that was not looked at.
     cursors: Vec<u64>,
     scratch: Scratch,
+    row: RowTerms,
+    decider: Decider,
     /// The number of this look at an executor.
     look: u64,
     /// The queries to ask.
@@ -80,7 +83,7 @@ impl Matcher {
     /// Returns a matcher that looks at what is added from now on.
     pub(super) fn new(
         index: Arc<Readable>,
-        numbers: Arc<Numbers>,
+        numbers: Arc<shared::Numbers>,
         mail: Arc<Mail>,
     ) -> Result<Matcher, SearchError> {
         let seat = Seat::take(index.view(), index.options.readers_max)?;
@@ -179,6 +182,8 @@ impl Round {
             triggers: Triggers::new(view.parts.len()),
             cursors: vec![0; view.parts.len()],
             scratch: Scratch::new(CLAUSES_MAX, rows_max),
+            row: RowTerms::default(),
+            decider: Decider::default(),
             look: 0,
             wanted: Vec::new(),
             hits: Vec::new(),
@@ -207,10 +212,15 @@ impl Round {
             self.queries.push(None);
             self.queries.len() as QueryId - 1
         });
-        self.triggers.add(id, terms.as_deref());
         self.places.insert(place_of(listener), id);
-        let (listener, only_term) = (listener.clone(), listener.query.only_term());
-        self.queries[id as usize] = Some(Standing { listener, terms, only_term, wanted: (0, 0) });
+        let query = &listener.query;
+        self.queries[id as usize] = Some(Standing {
+            listener: listener.clone(),
+            numbers: self.triggers.add(id, query.term_keys(), terms.as_deref()),
+            is_decided_by_terms: query.is_decided_by_terms(),
+            reached: (0, 0),
+            asked: 0,
+        });
     }
 
     fn remove(&mut self, listener: &Arc<Listener>) {
@@ -221,7 +231,7 @@ impl Round {
 
     fn remove_at(&mut self, id: QueryId) -> Option<Standing> {
         let query = self.queries[id as usize].take()?;
-        self.triggers.remove(id, query.terms.as_deref());
+        self.triggers.remove(id, &query.numbers);
         self.places.remove(&place_of(&query.listener));
         self.unused.push(id);
         Some(query)
@@ -267,42 +277,45 @@ impl Round {
         true
     }
 
-    /// Finds the queries that rows from `from` on lead to. False if the rows are not in fresh segments
-    /// any more: then their vectors may be gone.
+    /// Decides the queries that rows from `from` on lead to, or puts them among those to ask. False if the
+    /// rows are not in fresh segments any more: then their vectors may be gone.
     fn follow_terms(&mut self, executor: usize, new: &Snapshot<'_>, from: u64) -> bool {
-        let Round { queries, triggers, wanted, found, look, .. } = self;
-        wanted.extend(triggers.always());
+        self.wanted.extend(self.triggers.always());
         for segment in new.fresh().rev() {
             for local in segment.rows_before(from)..segment.rows() {
-                if segment.is_dead(local) {
-                    continue;
+                if !segment.is_dead(local) {
+                    self.triggers.read(executor, &segment, local, &mut self.row);
+                    let (row, sequence) = (segment.row_number(local), segment.sequence(local));
+                    self.decide(Matched { executor: executor as u32, row, sequence });
                 }
-                let row = segment.row_number(local);
-                let sequence = segment.sequence(local);
-                triggers.each_of_row(executor, &segment, local, |id, term| {
-                    let Some(query) = &mut queries[id as usize] else { return };
-                    let (mark, is_match) = match query.only_term == Some(term) {
-                        true => ((*look, row + 1), true),
-                        false => ((*look, 0), false),
-                    };
-                    if query.wanted == mark {
-                        return;
-                    }
-                    query.wanted = mark;
-                    match is_match {
-                        true => {
-                            let executor = executor as u32;
-                            found.push((id, Matched { executor, row, sequence }));
-                        }
-                        false => wanted.push(id),
-                    }
-                });
             }
         }
         // The loads of vectors come before that of the window: a segment that is not registered by now
         // was not packed before.
         fence(Acquire);
         new.memory().window().end == new.window().end
+    }
+
+    /// Decides the queries that the terms of a row lead to.
+    fn decide(&mut self, matched: Matched) {
+        let Round { queries, triggers, row, decider, found, wanted, look, .. } = self;
+        for id in row.distinct().iter().flat_map(|term| triggers.queries(*term)) {
+            let Some(query) = &mut queries[*id as usize] else { continue };
+            // Several terms of a row may lead to a query.
+            if query.reached == (*look, matched.row) {
+                continue;
+            }
+            query.reached = (*look, matched.row);
+            match decider.decide(&query.listener.query, &query.numbers.terms, row) {
+                Some(false) => {}
+                Some(true) if query.is_decided_by_terms => found.push((*id, matched)),
+                _ if query.asked == *look => {}
+                _ => {
+                    query.asked = *look;
+                    wanted.push(*id);
+                }
+            }
+        }
     }
 
     /// Asks queries about the rows of a snapshot from `from` on.

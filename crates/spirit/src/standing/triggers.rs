@@ -1,29 +1,50 @@
-//! Triggers: the terms of new rows lead to the standing queries that must be asked about them.
+//! Triggers: the terms of new rows lead to the standing queries that may match them.
 //!
-//! A query is entered under its [necessary terms](spirit_query::Query::necessary_terms). A row's
-//! [vector](spirit_index::rows) has the ordinals of its terms in its segment. For each segment that
-//! is being filled, an array knows by ordinal which list of queries a term has. So a term is looked up
-//! once for each segment, and each of its occurrences costs one load.
+//! Each term of a standing query has a number. A row's [vector](spirit_index::rows) has the ordinals of
+//! its terms in its segment. For each segment that is being filled, an array knows by ordinal which
+//! number a term has. So a term is looked up once for each segment, and each of its occurrences costs one
+//! load.
+//!
+//! A query is entered under its [necessary terms](spirit_query::Query::necessary_terms). Its other terms
+//! have numbers only to [decide](spirit_query::Decider) it.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use spirit_index::ground::{SegmentId, TermKey};
 use spirit_index::snapshot::{FRESH_MAX, Segment};
 
+use super::row_terms::RowTerms;
+
 /// The number of a standing query.
 pub(super) type QueryId = u32;
 
-/// An ordinal that was not looked up yet, and one whose term leads to no query. Others are numbers of
-/// lists, plus two.
+/// An ordinal that was not looked up yet, and one whose term no query has. Others are numbers of terms,
+/// plus two.
 const UNKNOWN: u32 = 0;
-const NO_LIST: u32 = 1;
+const NO_TERM: u32 = 1;
+
+/// A term of standing queries.
+struct Watched {
+    key: TermKey,
+    /// How often queries have it.
+    uses: u32,
+    /// The queries that are entered under it.
+    queries: Vec<QueryId>,
+}
+
+/// The terms of a query, by their numbers.
+pub(super) struct Numbers {
+    /// Each of the query's terms.
+    pub(super) terms: Vec<u32>,
+    /// Those that it is entered under. `None` if it has no necessary terms.
+    necessary: Option<Vec<u32>>,
+}
 
 /// Standing queries by the terms that their matches have.
-#[derive(Default)]
 pub(super) struct Triggers {
-    lists: Vec<Vec<QueryId>>,
-    by_term: HashMap<TermKey, u32>,
-    /// Numbers of lists without a term.
+    terms: Vec<Watched>,
+    by_key: HashMap<TermKey, u32>,
+    /// Numbers without a term.
     unused: Vec<u32>,
     /// Queries without necessary terms.
     always: Vec<QueryId>,
@@ -33,47 +54,71 @@ pub(super) struct Triggers {
 
 impl Triggers {
     pub(super) fn new(executors: usize) -> Triggers {
-        Triggers { segments: (0..executors).map(|_| Vec::new()).collect(), ..Triggers::default() }
+        let segments = (0..executors).map(|_| Vec::new()).collect();
+        let (terms, unused, always) = (Vec::new(), Vec::new(), Vec::new());
+        Triggers { terms, by_key: HashMap::new(), unused, always, segments }
     }
 
-    /// Enters a query under its necessary terms.
-    pub(super) fn add(&mut self, query: QueryId, terms: Option<&[TermKey]>) {
-        let Some(terms) = terms else { return self.always.push(query) };
-        for term in terms {
-            let list = match self.by_term.get(term) {
-                Some(list) => *list,
-                None => self.new_list(*term),
-            };
-            self.lists[list as usize].push(query);
+    /// Enters a query, which has some terms, under its necessary ones of them.
+    pub(super) fn add(
+        &mut self,
+        query: QueryId,
+        keys: impl Iterator<Item = TermKey>,
+        necessary: Option<&[TermKey]>,
+    ) -> Numbers {
+        let terms = keys.map(|key| self.number(key)).collect();
+        let Some(necessary) = necessary else {
+            self.always.push(query);
+            return Numbers { terms, necessary: None };
+        };
+        let necessary: Vec<u32> = necessary.iter().map(|key| self.number(*key)).collect();
+        for term in &necessary {
+            self.terms[*term as usize].queries.push(query);
         }
+        Numbers { terms, necessary: Some(necessary) }
     }
 
-    fn new_list(&mut self, term: TermKey) -> u32 {
-        let list = self.unused.pop().unwrap_or_else(|| {
-            self.lists.push(Vec::new());
-            self.lists.len() as u32 - 1
+    /// Returns the number of a term that one more query has.
+    fn number(&mut self, key: TermKey) -> u32 {
+        let number = match self.by_key.get(&key) {
+            Some(number) => *number,
+            None => self.new_number(key),
+        };
+        self.terms[number as usize].uses += 1;
+        number
+    }
+
+    fn new_number(&mut self, key: TermKey) -> u32 {
+        let number = self.unused.pop().unwrap_or_else(|| {
+            self.terms.push(Watched { key, uses: 0, queries: Vec::new() });
+            self.terms.len() as u32 - 1
         });
-        self.by_term.insert(term, list);
+        self.terms[number as usize].key = key;
+        self.by_key.insert(key, number);
         self.forget_segments();
-        list
+        number
     }
 
     /// Removes a query.
-    pub(super) fn remove(&mut self, query: QueryId, terms: Option<&[TermKey]>) {
-        let Some(terms) = terms else { return self.always.retain(|other| *other != query) };
-        for term in terms {
-            let Some(list) = self.by_term.get(term).copied() else { continue };
-            let queries = &mut self.lists[list as usize];
-            queries.retain(|other| *other != query);
-            if queries.is_empty() {
-                self.by_term.remove(term);
-                self.unused.push(list);
+    pub(super) fn remove(&mut self, query: QueryId, numbers: &Numbers) {
+        match &numbers.necessary {
+            None => self.always.retain(|other| *other != query),
+            Some(necessary) => necessary.iter().for_each(|term| {
+                self.terms[*term as usize].queries.retain(|other| *other != query);
+            }),
+        }
+        for number in numbers.terms.iter().chain(numbers.necessary.iter().flatten()) {
+            let term = &mut self.terms[*number as usize];
+            term.uses -= 1;
+            if term.uses == 0 {
+                self.by_key.remove(&term.key);
+                self.unused.push(*number);
                 self.forget_segments();
             }
         }
     }
 
-    /// What was known of ordinals holds as long as the same terms have lists.
+    /// What was known of ordinals holds as long as the same terms have numbers.
     fn forget_segments(&mut self) {
         self.segments.iter_mut().for_each(Vec::clear);
     }
@@ -83,32 +128,36 @@ impl Triggers {
         &self.always
     }
 
-    /// Calls `visit` with each query that a row of a fresh segment leads to, and the key of the term.
-    /// A query may come several times.
-    pub(super) fn each_of_row(
+    /// Returns the queries that are entered under a term.
+    pub(super) fn queries(&self, term: u32) -> &[QueryId] {
+        &self.terms[term as usize].queries
+    }
+
+    /// Reads the terms of a row of a fresh segment.
+    pub(super) fn read(
         &mut self,
         executor: usize,
         segment: &Segment<'_>,
         local: u32,
-        mut visit: impl FnMut(QueryId, TermKey),
+        into: &mut RowTerms,
     ) {
         let known = known(&mut self.segments[executor], segment.id());
         let row = segment.vector_row(local);
         let (vectors, extent, terms) =
             (segment.vectors(), segment.extent(), segment.fresh_ordinals());
-        let ordinals = vectors.ordinals(row.vector(), row.tokens()).flatten();
-        for ordinal in ordinals.filter(|ordinal| terms.contains(ordinal)) {
+        into.begin(self.terms.len());
+        for (position, ordinal) in (0..).zip(vectors.ordinals(row.vector(), row.tokens())) {
+            let Some(ordinal) = ordinal.filter(|ordinal| terms.contains(ordinal)) else { continue };
             let place = ordinal as usize;
             if place >= known.len() {
                 known.resize((place + 1).next_power_of_two(), UNKNOWN);
             }
             if known[place] == UNKNOWN {
-                let list = self.by_term.get(&extent.record(ordinal).key());
-                known[place] = list.map_or(NO_LIST, |list| list + 2);
+                let number = self.by_key.get(&extent.record(ordinal).key());
+                known[place] = number.map_or(NO_TERM, |number| number + 2);
             }
-            if let Some(list) = known[place].checked_sub(2) {
-                let key = extent.record(ordinal).key();
-                self.lists[list as usize].iter().for_each(|query| visit(*query, key));
+            if let Some(number) = known[place].checked_sub(2) {
+                into.push(position, number);
             }
         }
     }
@@ -139,16 +188,19 @@ mod tests {
     }
 
     #[test]
-    fn lists_are_used_again() {
+    fn numbers_are_used_again() {
         let mut triggers = Triggers::new(1);
         for round in 0..1_000 {
-            let terms = [key(&format!("a{round}")), key("sea")];
-            triggers.add(round, Some(&terms));
-            triggers.add(round + 1_000, None);
-            triggers.remove(round, Some(&terms));
-            triggers.remove(round + 1_000, None);
+            let terms = [key(&format!("a{round}")), key("sea"), key("sky")];
+            let entered = triggers.add(round, terms.into_iter(), Some(&terms[..2]));
+            let asked = triggers.add(round + 1_000, terms.into_iter(), None);
+            assert_eq!(entered.terms, asked.terms);
+            assert_eq!(triggers.queries(entered.terms[1]), [round]);
+            assert!(triggers.queries(entered.terms[2]).is_empty());
+            triggers.remove(round, &entered);
+            triggers.remove(round + 1_000, &asked);
         }
-        assert_eq!((triggers.by_term.len(), triggers.lists.len()), (0, 2));
+        assert_eq!((triggers.by_key.len(), triggers.terms.len()), (0, 3));
         assert!(triggers.always().is_empty());
     }
 }
