@@ -29,7 +29,7 @@ use crate::search::into_query::{IntoQuery, Parsing};
 use crate::search::pool::Pool;
 use crate::search::reader::Reader;
 use crate::search::searcher::Searcher;
-use crate::standing::{StandingQueries, Tail, Tailing};
+use crate::standing::{Percolator, StandingQueries, Tail, Tailing};
 use crate::storage::store::Store;
 use crate::storage::view::View;
 use builder::Builder;
@@ -149,6 +149,15 @@ impl Index {
             return Err(SearchError::NoPositions);
         }
         standing.tail(query, how)
+    }
+
+    /// Returns a set of queries that single documents are held against, without being added: which of the
+    /// queries does a document match? It has the fields that the index has now.
+    ///
+    /// # Errors
+    /// If there is no memory for it.
+    pub fn percolator(&self) -> crate::Result<Percolator> {
+        Percolator::new(&self.readable.options, self.schema())
     }
 
     /// Adds a document, and returns its number. Numbers begin with 0, and each document has one

@@ -97,4 +97,4 @@ pub use search::searcher::Searcher;
 pub use spirit_query::{Clause, Operator, Query};
 pub use spirit_schema::{FieldKind, Value};
 pub use spirit_text::Analyzer;
-pub use standing::{Tail, Tailing};
+pub use standing::{Percolator, Tail, Tailing};

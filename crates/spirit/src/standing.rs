@@ -9,7 +9,9 @@
 mod listener;
 mod mail;
 mod matcher;
+mod percolator;
 mod replay;
+mod round;
 mod row_terms;
 mod tail;
 mod triggers;
@@ -27,6 +29,7 @@ use crate::storage::shared::Numbers;
 use listener::Listener;
 use mail::{Letter, Mail};
 use matcher::Matcher;
+pub use percolator::Percolator;
 use replay::Replay;
 pub use tail::{Tail, Tailing};
 
@@ -58,7 +61,7 @@ impl StandingQueries {
         let since = since.map(|place| tail::read_place(&place, view.parts.len())).transpose()?;
         self.start()?;
         // A copy has no more memory than it needs.
-        let listener = Arc::new(Listener::new(query.clone(), capacity, bell));
+        let listener = Arc::new(Listener::new(Arc::new(query.clone()), capacity, bell));
         // Before the matcher's answer: places that a listener has seen are never ahead.
         let now = view.parts.iter().map(|part| part.memory.sequence()).collect();
         let until = self.listen(&listener)?;

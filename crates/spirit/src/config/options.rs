@@ -60,6 +60,8 @@ pub(crate) struct Options {
     pub(crate) opaque_text: bool,
     /// The names and kinds of fields. No kind means text, with the index's analyzer.
     pub(crate) fields: Vec<(String, Option<FieldKind>)>,
+    /// The schema of an index in memory, if it begins with one.
+    pub(crate) schema: Option<Arc<Schema>>,
     pub(crate) strict: bool,
     pub(crate) postings: Option<Postings>,
     pub(crate) on_full: OnFull,
@@ -109,6 +111,7 @@ impl Default for Options {
             store: false,
             opaque_text: false,
             fields: Vec::new(),
+            schema: None,
             strict: false,
             postings: None,
             on_full: OnFull::default(),

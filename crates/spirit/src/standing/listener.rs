@@ -6,27 +6,20 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use spirit_query::Query;
 
+use super::round::Matched;
 use crate::search::error::SearchError;
-
-/// A match: a row of an executor.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Matched {
-    pub(super) executor: u32,
-    pub(super) row: u64,
-    pub(super) sequence: u64,
-}
 
 /// Called when a queue that was empty has a match, is behind, or has ended.
 pub(super) type Bell = Box<dyn Fn() + Send + Sync>;
 
 /// A standing query and its queue.
 pub(super) struct Listener {
-    pub(super) query: Query,
+    pub(super) query: Arc<Query>,
     capacity: usize,
     bell: Option<Bell>,
     queue: Mutex<Queue>,
@@ -56,7 +49,7 @@ impl fmt::Debug for Listener {
 }
 
 impl Listener {
-    pub(super) fn new(query: Query, capacity: usize, bell: Option<Bell>) -> Listener {
+    pub(super) fn new(query: Arc<Query>, capacity: usize, bell: Option<Bell>) -> Listener {
         let (queue, has_news) = (Mutex::default(), Condvar::new());
         Listener { query, capacity: capacity.max(1), bell, queue, has_news }
     }

@@ -9,8 +9,7 @@ use spirit_index::memory::Window;
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{Address, Query, Scratch, Settings};
 
-use super::listener::Matched;
-use super::matcher::rows_of;
+use super::round::{Matched, rows_of};
 use crate::search::error::SearchError;
 use crate::storage::view::View;
 

@@ -9,8 +9,9 @@ use spirit_index::snapshot::Snapshot;
 use spirit_query::{Address, Settings};
 
 use super::StandingQueries;
-use super::listener::{Bell, Listener, Matched};
+use super::listener::{Bell, Listener};
 use super::replay::{Asking, Replay};
+use super::round::Matched;
 use crate::engine::readable::Readable;
 use crate::search::error::SearchError;
 use crate::search::found::Found;
@@ -201,8 +202,8 @@ impl Tail {
         })?;
         // The list grew for it.
         asking.hits.truncate(0);
+        self.missed += std::mem::take(&mut replay.missed);
         if is_over {
-            self.missed += std::mem::take(&mut replay.missed);
             self.replay = None;
         }
         Ok(())

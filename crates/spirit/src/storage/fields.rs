@@ -61,7 +61,8 @@ struct Here {
 impl Fields {
     /// Makes the fields of an index in memory.
     pub(crate) fn in_memory(options: &Options) -> Result<Fields, OpenError> {
-        let mut schema = options.empty_schema();
+        let given = options.schema.as_deref().cloned();
+        let mut schema = given.unwrap_or_else(|| options.empty_schema());
         declare(&mut schema, options)?;
         Ok(Fields::new(schema, Kept::Nowhere))
     }

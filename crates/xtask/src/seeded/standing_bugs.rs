@@ -17,7 +17,7 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "standing-one-row-mark",
         what: "a row of one executor hides the same row of another",
-        file: "crates/spirit/src/standing/matcher.rs",
+        file: "crates/spirit/src/standing/round.rs",
         old: "if query.reached == (*look, matched.row) {",
         new: "if query.reached.1 == matched.row {",
         found_by: tests(STANDING, "tails_of_three_executors"),
