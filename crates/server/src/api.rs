@@ -6,11 +6,14 @@ mod budget;
 mod documents;
 mod health;
 mod indexes;
+mod listening;
 mod metrics;
 mod observe;
+mod queries;
 mod search;
 pub(crate) mod server;
 mod tail;
+mod websocket;
 mod write;
 
 use axum::Router;
@@ -28,6 +31,7 @@ use server::Server;
 pub(crate) fn router(server: Server) -> Router {
     let index = get(indexes::show).put(indexes::make).delete(indexes::delete);
     let document = get(documents::get).put(documents::put).delete(documents::delete);
+    let query = get(queries::get).put(queries::put).delete(queries::delete);
     Router::new()
         .route("/health/live", get(health::live))
         .route("/health/ready", get(health::ready))
@@ -42,6 +46,10 @@ pub(crate) fn router(server: Server) -> Router {
         .route("/api/v1/{index}/search", get(search::get).post(search::post))
         .route("/api/v1/{index}/count", get(search::count))
         .route("/api/v1/{index}/tail", get(tail::get))
+        .route("/api/v1/{index}/socket", get(websocket::get))
+        .route("/api/v1/{index}/queries", get(queries::list).post(queries::post))
+        .route("/api/v1/{index}/queries/{name}", query)
+        .route("/api/v1/{index}/percolate", post(queries::percolate))
         .merge(rest::router(server.settings()))
         .merge(page::router())
         .fallback(unknown)

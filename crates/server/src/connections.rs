@@ -140,7 +140,8 @@ impl Serving {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let service = TowerToHyperService::new(self.router);
-        let connection = self.builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        let connection =
+            self.builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
         // A client that breaks off, or speaks no HTTP, is no error of the server.
         let _ = watcher.watch(connection).await;
     }

@@ -16,6 +16,7 @@ mod metrics;
 mod notify;
 mod page;
 mod pattern;
+mod percolating;
 mod problem;
 mod registry;
 mod reload;

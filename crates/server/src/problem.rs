@@ -74,6 +74,11 @@ impl Problem {
         Problem::new(status, "overloaded", "The server is busy", detail)
     }
 
+    /// Says of what it is an error.
+    pub(crate) fn of(self, what: &str) -> Problem {
+        Problem { detail: format!("{what}: {}", self.detail), ..self }
+    }
+
     pub(crate) fn status(&self) -> StatusCode {
         self.status
     }
@@ -157,6 +162,23 @@ impl From<SearchError> for Problem {
             _ => None,
         };
         Problem { offset, ..Problem::new(status, kind, "The question has no answer", error) }
+    }
+}
+
+impl From<spirit::Error> for Problem {
+    fn from(error: spirit::Error) -> Problem {
+        match error {
+            spirit::Error::Write(error) => error.into(),
+            spirit::Error::Search(error) => error.into(),
+            spirit::Error::Hit(error) => error.into(),
+            other => Problem::internal(other),
+        }
+    }
+}
+
+impl From<std::io::Error> for Problem {
+    fn from(error: std::io::Error) -> Problem {
+        Problem::internal(format!("what the server keeps cannot be written: {error}"))
     }
 }
 

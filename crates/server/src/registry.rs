@@ -1,4 +1,4 @@
-//! What the server keeps of all indexes together: aliases, templates and data streams.
+//! What the server keeps of all indexes together: aliases, templates, data streams and standing queries.
 //!
 //! They are in `_registry.json` in the server's directory. A change is written before it is in force.
 //! After a crash the file has all of a change, or nothing of it.
@@ -8,6 +8,7 @@
 //! | `aliases` | for each alias its indexes, each with `is_write_index` if it was given |
 //! | `index_templates`, `component_templates`, `templates` | bodies of templates, by name |
 //! | `streams` | for each data stream the name of its template |
+//! | `queries` | for each index the texts of its standing queries, by name |
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -40,6 +41,8 @@ pub(crate) struct Registered {
     pub(crate) templates: BTreeMap<String, Value>,
     #[serde(default)]
     pub(crate) streams: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(crate) queries: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Registered {
@@ -49,6 +52,7 @@ impl Registered {
             alias.remove(index);
         }
         self.aliases.retain(|_, alias| !alias.is_empty());
+        self.queries.remove(index);
     }
 
     /// Returns the aliases of an index.
@@ -86,6 +90,7 @@ impl Registry {
         }
         registered.aliases.retain(|_, alias| !alias.is_empty());
         registered.streams.retain(|stream, _| is_there(&backing(stream)));
+        registered.queries.retain(|index, _| is_there(index));
         let now = RwLock::new(Arc::new(registered));
         Ok(Registry { directory: directory.to_owned(), now, changing: Mutex::new(()) })
     }

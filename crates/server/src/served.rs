@@ -1,5 +1,6 @@
 //! An index that is served.
 
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::UNIX_EPOCH;
@@ -8,6 +9,7 @@ use spirit::Index;
 
 use crate::deleted::Deleted;
 use crate::index_name::IndexName;
+use crate::percolating::Percolating;
 
 /// The file that a directory with an index has.
 pub(crate) const HEAP: &str = "heap";
@@ -20,11 +22,19 @@ pub(crate) struct Served {
     /// How often it was asked since the start.
     queries: AtomicU64,
     pub(crate) deleted: Deleted,
+    /// Its named queries; none until a document asks for them.
+    pub(crate) percolating: Mutex<Option<Percolating>>,
 }
 
 impl Served {
     pub(crate) fn new(name: IndexName, index: Index) -> Served {
-        Served { name, index, queries: AtomicU64::new(0), deleted: Deleted::default() }
+        Served {
+            name,
+            index,
+            queries: AtomicU64::new(0),
+            deleted: Deleted::default(),
+            percolating: Mutex::default(),
+        }
     }
 
     /// Counts a question.

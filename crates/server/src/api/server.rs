@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use spirit::Reader;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -43,6 +43,8 @@ struct Shared {
     bodies: Budget,
     /// One permit for each write that runs or is about to.
     writes: Semaphore,
+    /// One permit for each WebSocket.
+    sockets: Arc<Semaphore>,
     /// Becomes true when the server is asked to end.
     ending: watch::Receiver<bool>,
 }
@@ -59,8 +61,18 @@ impl Server {
         // One body fits, whatever the settings say.
         let bodies = Budget::of(settings.bodies.max(settings.body));
         let metrics = Metrics::new();
-        let shared =
-            Shared { settings, catalog, workers, keyring, metrics, bodies, writes, ending };
+        let sockets = Arc::new(Semaphore::new(settings.connections.max(1)));
+        let shared = Shared {
+            settings,
+            catalog,
+            workers,
+            keyring,
+            metrics,
+            bodies,
+            writes,
+            sockets,
+            ending,
+        };
         Server { shared: Arc::new(shared), access: Access::Nothing }
     }
 
@@ -105,6 +117,12 @@ impl Server {
             )));
         }
         Ok(self.shared.catalog.get(&name)?)
+    }
+
+    /// Lets one more WebSocket in. There may be as many as connections.
+    pub(crate) fn socket(&self) -> Answered<OwnedSemaphorePermit> {
+        let permit = self.shared.sockets.clone().try_acquire_owned();
+        permit.map_err(|_| Problem::overloaded(StatusCode::SERVICE_UNAVAILABLE))
     }
 
     /// Asks an index, on a thread that has a reader of it.

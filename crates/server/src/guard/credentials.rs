@@ -1,11 +1,14 @@
 //! The key of a request, from its header `Authorization`.
 //!
 //! Clients send `Bearer KEY`, or `Basic` with the key as the password of any user. Clients of
-//! Elasticsearch send `ApiKey`, with the key or with an id and the key as base64.
+//! Elasticsearch send `ApiKey`, with the key or with an id and the key as base64. Browsers that open a
+//! WebSocket can send no such header: there the key is a protocol that is asked for, `spirit_...`.
 
 use axum::http::{HeaderMap, header};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+
+use super::key::PREFIX;
 
 /// What a request has in place of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +21,9 @@ pub(super) enum NoKey {
 /// Returns the key of a request.
 pub(super) fn key_of(headers: &HeaderMap) -> Result<String, NoKey> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    let value = values.next().ok_or(NoKey::Missing)?;
+    let Some(value) = values.next() else {
+        return of_protocols(headers).ok_or(NoKey::Missing);
+    };
     if values.next().is_some() {
         return Err(NoKey::Malformed);
     }
@@ -31,6 +36,14 @@ pub(super) fn key_of(headers: &HeaderMap) -> Result<String, NoKey> {
         "apikey" => Ok(behind_colon(rest).unwrap_or_else(|| rest.to_owned())),
         _ => Err(NoKey::Malformed),
     }
+}
+
+/// Returns the key among the protocols that a WebSocket asks for.
+fn of_protocols(headers: &HeaderMap) -> Option<String> {
+    let protocols = headers.get_all(header::SEC_WEBSOCKET_PROTOCOL).iter();
+    let names =
+        protocols.filter_map(|names| names.to_str().ok()).flat_map(|names| names.split(','));
+    names.map(str::trim).find(|name| name.starts_with(PREFIX)).map(str::to_owned)
 }
 
 /// Returns what is behind the first colon of a text that is packed as base64.
@@ -64,5 +77,10 @@ mod tests {
             assert_eq!(of(&[wrong]), Err(NoKey::Malformed), "{wrong}");
         }
         assert_eq!(of(&["Bearer a", "Bearer b"]), Err(NoKey::Malformed));
+        let mut socket = HeaderMap::new();
+        socket.append(header::SEC_WEBSOCKET_PROTOCOL, "spirit, spirit_k".parse().unwrap());
+        assert_eq!(key_of(&socket).unwrap(), "spirit_k");
+        socket.append(header::AUTHORIZATION, "Bearer spirit_b".parse().unwrap());
+        assert_eq!(key_of(&socket).unwrap(), "spirit_b");
     }
 }

@@ -17,7 +17,7 @@ use crate::index_name::IndexName;
 use crate::pattern::matches;
 
 /// What each key begins with, so that scanners for secrets find it.
-const PREFIX: &str = "spirit_";
+pub(super) const PREFIX: &str = "spirit_";
 /// Random bytes of a key.
 const SECRET_BYTES: usize = 32;
 /// Random bytes of a key's id.
