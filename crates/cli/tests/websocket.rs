@@ -103,7 +103,7 @@ fn one_socket_listens_to_many_queries() {
     assert!(hit["hit"]["snippets"].to_string().contains("gull"), "{hit}");
     let place = hit["place"].clone();
 
-    // Whoever comes back with a place gets what is behind it.
+    // A client that comes back with a place gets what is behind it.
     assert_eq!(client.ask(&json!({ "leave": "b" })), json!({ "id": "b", "end": "left" }));
     put(&server, "3", "a gull again");
     let again = json!({ "listen": "b", "q": "text:gull", "since": place });
