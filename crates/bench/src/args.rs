@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Parser;
+use clap::{Parser, ValueEnum};
 
 use crate::peers::System;
 
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     /// Rounds of each measurement; figures are medians over them unless stated otherwise.
     #[arg(long, value_name = "R", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     pub(crate) rounds: u64,
-    /// Which other engines to run: all, none, or a list of tantivy, lucene, sqlite.
+    /// Which other engines to run: all, none, or a list of tantivy, lucene, sqlite, opensearch.
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = parse_peers)]
     pub(crate) peers: PeerList,
     /// Folder of the shared corpora.
@@ -40,6 +40,18 @@ pub(crate) struct Args {
     /// Queries of each class in the sets of all classes.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) per_class: u64,
+    /// How much the experiment of the server does.
+    #[arg(long, value_name = "SCALE", value_enum, default_value = "full")]
+    pub(crate) scale: Scale,
+}
+
+/// How much is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scale {
+    /// What ends within three minutes: it shows that all works, and measures badly.
+    Small,
+    /// What the figures are for.
+    Full,
 }
 
 /// The engines asked for, in the order in which they take turns.
@@ -48,15 +60,16 @@ pub(crate) struct PeerList(pub(crate) Vec<System>);
 
 fn parse_peers(text: &str) -> Result<PeerList, String> {
     match text {
-        "all" => return Ok(PeerList(System::ALL.to_vec())),
+        "all" => return Ok(PeerList(System::NAMED.to_vec())),
         "none" => return Ok(PeerList(Vec::new())),
         _ => {}
     }
     let mut list = Vec::new();
     for name in text.split(',') {
-        let system = System::ALL.into_iter().find(|system| system.name() == name);
+        let system = System::NAMED.into_iter().find(|system| system.name() == name);
+        let names = System::NAMED.map(System::name);
         let system = system.ok_or_else(|| {
-            format!("no such engine: {name}; give all, none, or a list of tantivy, lucene, sqlite")
+            format!("no such engine: {name}; give all, none, or a list of {}", names.join(", "))
         })?;
         if !list.contains(&system) {
             list.push(system);
@@ -71,7 +84,7 @@ mod tests {
 
     #[test]
     fn peers_are_all_none_or_a_list() {
-        assert_eq!(parse_peers("all").unwrap().0.len(), 3);
+        assert_eq!(parse_peers("all").unwrap().0.len(), 4);
         assert!(parse_peers("none").unwrap().0.is_empty());
         let list = parse_peers("sqlite,tantivy,sqlite").unwrap();
         assert_eq!(list.0, [System::Sqlite, System::Tantivy]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::Fallible;
-use crate::args::Args;
+use crate::args::{Args, Scale};
 use crate::charts::Charts;
 use crate::cores::Cores;
 use crate::corpus::Corpus;
@@ -22,6 +22,7 @@ pub(crate) struct Bench {
     pub(crate) rounds: usize,
     /// Queries of each class in the sets of all classes.
     pub(crate) per_class: usize,
+    pub(crate) scale: Scale,
     pub(crate) cores: Cores,
     pub(crate) peers: Peers,
     pub(crate) report: Report,
@@ -46,6 +47,7 @@ impl Bench {
             seed: args.seed,
             rounds: args.rounds as usize,
             per_class: args.per_class as usize,
+            scale: args.scale,
             cores,
             peers: Peers::new(args.peers.0.clone(), cores),
             report: Report::new(args.json.as_deref())?,

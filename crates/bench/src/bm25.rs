@@ -53,7 +53,7 @@ impl Convention {
                 sloppy: sloppy::tantivy,
                 ..lucene
             }),
-            System::Sqlite => None,
+            System::Sqlite | System::OpenSearch => None,
         }
     }
 }

@@ -21,6 +21,8 @@ use crate::timing::median;
 
 /// A working folder's name begins so and ends in the process's number.
 const WORK_PREFIX: &str = "spirit-bench-";
+/// OpenSearch's own default.
+const OPENSEARCH_HEAP: &str = "1g";
 
 /// An engine that we are measured against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,17 +30,29 @@ pub(crate) enum System {
     Tantivy,
     Lucene,
     Sqlite,
+    /// A server: it is asked over HTTP.
+    OpenSearch,
 }
 
 impl System {
+    /// Those that speak the protocol.
     pub(crate) const ALL: [System; 3] = [System::Tantivy, System::Lucene, System::Sqlite];
+    /// All of them, and the server.
+    pub(crate) const NAMED: [System; 4] =
+        [System::Tantivy, System::Lucene, System::Sqlite, System::OpenSearch];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
             System::Tantivy => "tantivy",
             System::Lucene => "lucene",
             System::Sqlite => "sqlite",
+            System::OpenSearch => "opensearch",
         }
+    }
+
+    /// True if it is written in Java, and a script builds and starts it.
+    fn is_java(self) -> bool {
+        matches!(self, System::Lucene | System::OpenSearch)
     }
 
     /// Whether it makes the same terms of every text as we do.
@@ -199,16 +213,25 @@ impl Peers {
         output.lines().map(|line| AnswerLine::parse(line).map(AnswerLine::outcome)).collect()
     }
 
+    /// Returns the command that starts OpenSearch with its data in a folder, built if need be.
+    pub(crate) fn open_search(&mut self, folder: &Path) -> Result<Command, String> {
+        self.build(System::OpenSearch)?;
+        let mut command = Command::new(program(&self.folder, System::OpenSearch));
+        command.arg("--heap").arg(OPENSEARCH_HEAP).arg(folder).stdin(Stdio::null());
+        Ok(command)
+    }
+
+    fn build(&mut self, system: System) -> Result<(), String> {
+        let _pinned = self.cores.pin(On::Both);
+        let build = || build(&self.folder, system);
+        self.built.entry(system).or_insert_with(build).clone()
+    }
+
     fn output(&mut self, system: System, call: &Call) -> Result<String, String> {
         if !self.wants(system) {
             return Err("not asked for".to_owned());
         }
-        let _pinned = self.cores.pin(On::Both);
-        if !self.built.contains_key(&system) {
-            let built = build(&self.folder, system);
-            self.built.insert(system, built);
-        }
-        self.built[&system].clone()?;
+        self.build(system)?;
         let _pinned = self.cores.pin(call.on);
         eprintln!("{} {} {}", system.name(), call.task, options_text(call));
         let output = self.command(system, call).output().map_err(|e| e.to_string())?;
@@ -269,7 +292,7 @@ fn remove_leftovers(base: &Path) {
 
 fn program(folder: &Path, system: System) -> PathBuf {
     match system {
-        System::Lucene => folder.join("lucene/run.sh"),
+        java if java.is_java() => folder.join(java.name()).join("run.sh"),
         _ => folder.join(format!("{0}/target/release/spirit-peer-{0}", system.name())),
     }
 }
@@ -281,11 +304,11 @@ fn build(folder: &Path, system: System) -> Result<(), String> {
     }
     eprintln!("building the peer {} if need be", system.name());
     let mut command = match system {
-        System::Lucene => Command::new(program(folder, system)),
+        java if java.is_java() => Command::new(program(folder, java)),
         _ => Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
     };
     match system {
-        System::Lucene => command.arg("--build"),
+        java if java.is_java() => command.arg("--build"),
         _ => command.args(["build", "--release", "--quiet", "--target-dir", "target"]),
     };
     let output =

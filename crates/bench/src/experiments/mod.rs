@@ -14,6 +14,7 @@ mod equal;
 mod executors;
 mod formats;
 pub(crate) mod freshness;
+mod http;
 mod ingest;
 mod intersect;
 mod judged;
@@ -272,5 +273,12 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the paper's §4.5: VSB always better",
         bars: "none",
         run: blocks::run,
+    },
+    Experiment {
+        name: "http",
+        what: "the server beside OpenSearch: bulks, visibility, searches idle and busy, HTTP's own cost, dashboards",
+        reproduces: "none: the paper has no server",
+        bars: "bulks ≥ 5×; put until found ≥ 10×; searches ≥ 2×, beside ingest ≥ 5×; HTTP's cost P99 ≤ 300 µs; dashboard ≥ 2×",
+        run: http::run,
     },
 ];

@@ -1,0 +1,171 @@
+//! HTTP's own cost: searches at a fixed rate over HTTP, beside the engine's time for the same searches.
+//!
+//! The engine is asked in this process, by a reader that follows the server's index: it has the same
+//! memory. Its time is from the query to the ten best with their keys and texts. A search over HTTP
+//! is late from the moment that it was due. The figures are of the differences, search by search.
+
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use hyper::Method;
+use serde_json::json;
+use spirit::{Clause, Index, Reader, Search};
+use spirit_opensearch::query::Context;
+use spirit_opensearch::search::SearchBody;
+use tokio::sync::mpsc;
+
+use super::classes::Class;
+use super::client::Connection;
+use super::documents::INDEX;
+use super::plan::Plan;
+use super::side::{Side, Sides, until};
+use crate::Fallible;
+use crate::bench::Bench;
+use crate::report::{Bound, Table, bar, number};
+use crate::timing::{Latencies, Summary};
+
+/// Searches a second.
+const RATE: u64 = 2000;
+/// Connections that take turns.
+const CONNECTIONS: usize = 16;
+/// How often the engine is asked each; the median counts.
+const ASKS: usize = 7;
+
+/// What came of it.
+struct Measured {
+    http: Summary,
+    engine: Summary,
+    difference: Summary,
+    late: Summary,
+}
+
+pub(super) fn measure(
+    bench: &mut Bench,
+    sides: &mut Sides,
+    classes: &[Class],
+    name: &str,
+    plan: &Plan,
+) -> Fallible<()> {
+    let bodies: Vec<Bytes> = classes.iter().flat_map(|class| class.bodies.clone()).collect();
+    let engine = ask_engine(&sides.ours, &bodies)?;
+    let asked = sides.ours.run(at_rate(&sides.ours, &bodies, plan.steady))?;
+    let measured = Measured::of(&engine, &asked);
+    let title = format!("{name}: {RATE} searches/s over HTTP, and the engine alone, µs");
+    let mut table = Table::new(title, &["what", "P50", "P95", "P99"]);
+    let all = [
+        ("over HTTP", measured.http),
+        ("engine", measured.engine),
+        ("difference", measured.difference),
+        ("sent late", measured.late),
+    ];
+    for (what, summary) in all {
+        let config = [("case", json!("http cost")), ("what", json!(what))];
+        bench.report.row("spirit", &config, "p50_us", "us", &[summary.p50()])?;
+        bench.report.row("spirit", &config, "p99_us", "us", &[summary.p99()])?;
+        let values = [summary.p50(), summary.p95(), summary.p99()].map(number);
+        table.line([what.to_owned()].into_iter().chain(values));
+    }
+    table.print();
+    let p99 = Ok(measured.difference.p99());
+    bar("HTTP's own cost, P99", Bound::AtMost(300.0), " µs", "", &p99);
+    bar("HTTP's own cost, P99", Bound::AtMost(100.0), " µs", "(aim)", &p99);
+    Ok(())
+}
+
+impl Measured {
+    fn of(engine: &[Duration], asked: &[Timed]) -> Measured {
+        let mut all: [Latencies; 4] = Default::default();
+        for Timed { query, latency, late } in asked {
+            let engine = engine[*query];
+            // A search may be faster than the median of the engine's.
+            let times = [*latency, engine, latency.saturating_sub(engine), *late];
+            all.iter_mut().zip(times).for_each(|(latencies, time)| latencies.push(time));
+        }
+        let [http, engine, difference, late] = all.map(|mut latencies| latencies.summary());
+        Measured { http, engine, difference, late }
+    }
+}
+
+/// The engine's median time for each search, in this process.
+fn ask_engine(side: &Side, bodies: &[Bytes]) -> Fallible<Vec<Duration>> {
+    let index = Index::builder().directory(side.index_folder()).read_only(true).open()?;
+    let (schema, mut reader) = (index.schema(), index.reader()?);
+    let context = Context { schema: &schema, now: 0 };
+    let refused = |refusal: spirit_opensearch::error::Refusal| refusal.reason.to_string();
+    let mut times = Vec::with_capacity(bodies.len());
+    for body in bodies {
+        let body = SearchBody::parse(body).map_err(refused)?;
+        let clause = body.hits_clause(&context).map_err(refused)?;
+        let search = body.order(&schema).map_err(refused)?;
+        let mut own = Vec::with_capacity(ASKS);
+        for _ in 0..ASKS {
+            own.push(time(&mut reader, &clause, &search)?);
+        }
+        own.sort_unstable();
+        times.push(own[ASKS / 2]);
+    }
+    Ok(times)
+}
+
+fn time(reader: &mut Reader, clause: &Clause, search: &Search) -> Fallible<Duration> {
+    let search = search.clone();
+    let start = Instant::now();
+    let hits = reader.search(clause, search)?;
+    for hit in hits.iter() {
+        std::hint::black_box((hit.key()?, hit.text()?));
+    }
+    Ok(start.elapsed())
+}
+
+/// A search over HTTP.
+struct Timed {
+    /// The number of its body.
+    query: usize,
+    /// From when it was due until it was answered.
+    latency: Duration,
+    /// From when it was due until it was sent.
+    late: Duration,
+}
+
+/// Asks at the rate. Connections wait for what is due in a queue.
+async fn at_rate(side: &Side, bodies: &[Bytes], time: Duration) -> Result<Vec<Timed>, String> {
+    let (done, mut answered) = mpsc::unbounded_channel();
+    let mut queues = Vec::new();
+    for connection in side.connect_all(CONNECTIONS).await? {
+        let (queue, due) = mpsc::unbounded_channel();
+        tokio::spawn(answer(connection, bodies.to_vec(), due, done.clone()));
+        queues.push(queue);
+    }
+    drop(done);
+    let (start, searches) = (Instant::now(), RATE * time.as_millis() as u64 / 1000);
+    for number in 0..searches {
+        let due = start + Duration::from_nanos(number * 1_000_000_000 / RATE);
+        until(due).await;
+        let queue = &queues[number as usize % CONNECTIONS];
+        // One whose connection broke has an error among the answers.
+        let _ = queue.send((number as usize % bodies.len(), due));
+    }
+    drop(queues);
+    let mut all = Vec::with_capacity(searches as usize);
+    while let Some(timed) = answered.recv().await {
+        all.push(timed?);
+    }
+    // The first are the connections' first.
+    Ok(all.split_off(all.len() / 10))
+}
+
+async fn answer(
+    mut connection: Connection,
+    bodies: Vec<Bytes>,
+    mut queue: mpsc::UnboundedReceiver<(usize, Instant)>,
+    done: mpsc::UnboundedSender<Result<Timed, String>>,
+) {
+    let path = format!("/{INDEX}/_search");
+    while let Some((query, due)) = queue.recv().await {
+        let late = due.elapsed();
+        let answer = connection.must(Method::POST, &path, bodies[query].clone()).await;
+        let timed = answer.map(|_| Timed { query, latency: due.elapsed(), late });
+        // Nobody waits any more after an error.
+        let _ = done.send(timed);
+    }
+}
