@@ -55,7 +55,7 @@ pub(super) fn measure(
         lines(
             bench,
             &mut table,
-            &format!("{connections} connections, {round}"),
+            &format!("connections: {connections}, {round}"),
             connections,
             &sent,
         )?;
@@ -65,11 +65,11 @@ pub(super) fn measure(
     let connections = CONNECTIONS[1];
     let sent =
         sides.rounds(1, |side| side.run(fill(side, all.clone(), connections, documents.len())))?;
-    let way = format!("{connections} connections, all {}", documents.len());
+    let way = format!("connections: {connections}, all {}", documents.len());
     lines(bench, &mut table, &way, connections, &sent)?;
     table.print();
     for (connections, sent) in &measured {
-        let what = format!("{name}: bulks, {connections} connections");
+        let what = format!("{name}: bulks, connections: {connections}");
         bars(&what, sent);
     }
     Ok(())

@@ -14,11 +14,13 @@ pub(super) struct Plan {
     pub(super) bulk_round: usize,
     /// Rounds of bulks and of searches, at most those of the command line.
     pub(super) rounds_max: usize,
+    /// Rounds of searches while documents go in. The index grows meanwhile, so they are few.
+    pub(super) rounds_busy: usize,
     /// Queries of a class, at most those of the command line.
     pub(super) per_class_max: usize,
     /// The time for which a class is asked in a round.
     pub(super) window: Duration,
-    /// The time for which a class is asked beforehand.
+    /// The time for which a class is asked beforehand, in each round.
     pub(super) warm_up: Duration,
     /// Documents that a stream repeats.
     pub(super) stream: usize,
@@ -36,14 +38,15 @@ impl Plan {
     pub(super) fn of(scale: Scale) -> Plan {
         match scale {
             Scale::Small => Plan {
-                documents_max: 20_000,
-                bulk_warm_up: 5_000,
-                bulk_round: 10_000,
+                documents_max: 10_000,
+                bulk_warm_up: 2_000,
+                bulk_round: 5_000,
                 rounds_max: 1,
-                per_class_max: 4,
-                window: Duration::from_millis(50),
-                warm_up: Duration::from_millis(20),
-                stream: 20_000,
+                rounds_busy: 1,
+                per_class_max: 2,
+                window: Duration::from_millis(20),
+                warm_up: Duration::ZERO,
+                stream: 10_000,
                 puts: 50,
                 puts_waiting: 3,
                 steady: Duration::from_secs(1),
@@ -54,10 +57,11 @@ impl Plan {
                 documents_max: usize::MAX,
                 bulk_warm_up: 200_000,
                 bulk_round: 400_000,
-                rounds_max: 5,
+                rounds_max: 3,
+                rounds_busy: 1,
                 per_class_max: 100,
                 window: Duration::from_millis(500),
-                warm_up: Duration::from_secs(1),
+                warm_up: Duration::from_millis(300),
                 stream: 400_000,
                 puts: 1000,
                 puts_waiting: 20,

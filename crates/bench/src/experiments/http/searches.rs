@@ -54,7 +54,8 @@ pub(super) fn measure(
     load: &Load,
     plan: &Plan,
 ) -> Fallible<()> {
-    let rounds = bench.rounds.min(plan.rounds_max);
+    let most = if load.bulks.is_some() { plan.rounds_busy } else { plan.rounds_max };
+    let rounds = bench.rounds.min(most);
     for connections in CONNECTIONS {
         let passes =
             sides.rounds(rounds, |side| side.run(pass(side, classes, connections, load, plan)))?;
@@ -80,7 +81,9 @@ async fn pass(
     let (mut asked, mut client_s, mut seconds) = (Vec::new(), 0.0, 0.0);
     for class in classes {
         let bodies: Arc<[Bytes]> = class.bodies.clone().into();
-        ask(&mut connections, &bodies, plan.warm_up).await?;
+        if !plan.warm_up.is_zero() {
+            ask(&mut connections, &bodies, plan.warm_up).await?;
+        }
         let (cpu, start) = (cpu_s("self")?, std::time::Instant::now());
         asked.push(ask(&mut connections, &bodies, plan.window).await?);
         client_s += cpu_s("self")? - cpu;
@@ -146,7 +149,8 @@ fn report(
 }
 
 fn print(passes: &Both<Vec<Pass>>, classes: &[Class], name: &str, connections: usize, load: &Load) {
-    let title = format!("{name}, {}, {connections} connections: searches/s; µs", load.name);
+    let what = format!("{name}, {}, connections: {connections}", load.name);
+    let title = format!("{what}: searches/s; µs");
     let head = ["class", "spirit/s", "P50", "P99", "opensearch/s", "P50", "P99", "rate", "P99"];
     let mut table = Table::new(title, &head);
     let mut ratios = Vec::new();
@@ -173,7 +177,7 @@ fn print(passes: &Both<Vec<Pass>>, classes: &[Class], name: &str, connections: u
         }
     }
     let ratios = passes.theirs.as_ref().map(|_| ratios).map_err(String::clone);
-    bars(&format!("{name}, {}, {connections} connections", load.name), &ratios, load);
+    bars(&what, &ratios, load);
 }
 
 fn number_of(value: f64) -> String {

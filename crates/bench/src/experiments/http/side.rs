@@ -220,6 +220,8 @@ fn command(peers: &mut Peers, is_ours: bool, folder: &Path) -> Result<Command, S
     command.arg("serve").arg("-d").arg(folder).args(["--listen", "127.0.0.1:0"]);
     command.args(["--durability", "os", "--dram", DRAM, "--index-dram", DRAM]);
     command.args(["--nvm", NVM, "--index-nvm", NVM]);
+    // OpenSearch has no limit by default. A search that waits behind 63 slow ones is one too.
+    command.args(["--query-timeout", "60s"]);
     Ok(command)
 }
 
