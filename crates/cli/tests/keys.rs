@@ -371,6 +371,26 @@ fn aliases_and_scrolls_lead_around_no_key() {
     let next = json!({"scroll": "1m", "scroll_id": opened["_scroll_id"]}).to_string();
     assert_eq!(server.post("/_search/scroll", next, &[]).status, 200, "it is open still");
     assert_eq!(server.delete("/_search/scroll/_all").status, 200);
+    // A point in time is for those who may search all of its indexes.
+    let path = "/alpha,beta/_search/point_in_time?keep_alive=1m";
+    let opened = server.post(path, "", &[]).is(200)["pit_id"].clone();
+    let foreign = json!({"pit": {"id": opened}, "query": {"match_all": {}}}).to_string();
+    let (status, answer) = ask(search, "POST /_search", &foreign);
+    assert_eq!((status, answer.contains(SECRET)), (403, false), "{answer}");
+    let delete = json!({"pit_id": opened}).to_string();
+    assert_eq!(ask(search, "DELETE /_search/point_in_time", &delete).0, 403);
+    assert_eq!(ask(search, "DELETE /_search/point_in_time/_all", "").0, 403);
+    let (status, answer) = ask(search, "GET /_search/point_in_time/_all", "");
+    assert!(status == 200 && answer.ends_with(r#"{"pits":[]}"#), "{answer}");
+    for line in ["POST /alpha/_pit?keep_alive=1m", "POST /b-secret/_pit?keep_alive=1m"] {
+        assert_eq!(ask(search, line, "").0, 403, "{line}");
+    }
+    let (status, own) = ask(search, "POST /b*/_search/point_in_time?keep_alive=1m", "");
+    assert_eq!((status, own.contains(r#""total":1"#)), (200, true), "{own}");
+    assert_eq!(
+        server.post("/_search", foreign, &[("Content-Type", "application/json")]).status,
+        200
+    );
 }
 
 #[test]

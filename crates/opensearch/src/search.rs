@@ -8,6 +8,7 @@ mod highlight;
 mod limit;
 mod parameter;
 mod part;
+mod point_in_time;
 mod slice;
 mod sort;
 mod source;
@@ -24,7 +25,9 @@ use crate::json::Json;
 use crate::query::{self, Context};
 
 pub use highlight::{Highlighting, MarkedField};
+pub use limit::time;
 pub use part::Part;
+pub use point_in_time::PointInTime;
 pub use slice::Slice;
 pub use sort::{Direction, Sort, SortBy};
 pub use source::SourceFilter;
@@ -95,6 +98,8 @@ pub struct SearchBody {
     pub scroll: Option<Duration>,
     /// The part of the matches that a scroll gives.
     pub slice: Option<Slice>,
+    /// The point in time that is asked instead of indexes.
+    pub pit: Option<PointInTime>,
     /// The text of the URL parameter `q`, and the options of its syntax.
     text: Option<String>,
     text_options: Vec<(String, Json)>,
@@ -126,6 +131,7 @@ impl Default for SearchBody {
             typed_keys: false,
             scroll: None,
             slice: None,
+            pit: None,
             text: None,
             text_options: Vec::new(),
         }
@@ -164,7 +170,9 @@ impl SearchBody {
             let token = body.token();
             return Err(Refusal::parsing(format!("Expected [START_OBJECT] but found [{token}]")));
         };
-        members.iter().try_for_each(|(name, value)| self.member(name, value))
+        members.iter().try_for_each(|(name, value)| self.member(name, value))?;
+        point_in_time::name_places(self);
+        Ok(())
     }
 
     /// Reads a parameter of the URL. False if `_search` does not have it.

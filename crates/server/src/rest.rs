@@ -24,6 +24,7 @@ mod marks;
 mod names;
 mod node;
 mod parameters;
+mod point_in_time;
 mod policies;
 mod refused;
 mod scroll;
@@ -42,11 +43,12 @@ use axum::extract::Request;
 use axum::http::{HeaderValue, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post, put};
+use axum::routing::{delete, get, post, put};
 use axum::{Extension, Router};
 
 use crate::api::server::Server;
 use crate::settings::Settings;
+use point_in_time::PointsInTime;
 use scroll::Scrolls;
 use tasks::Tasks;
 
@@ -59,6 +61,7 @@ const SETUP: [&str; 4] = ["/_ilm/", "/_index_template/", "/_template/", "/_compo
 /// Returns all routes.
 pub(crate) fn router(settings: &Settings) -> Router<Server> {
     let scroll = get(scroll::next).post(scroll::next).delete(scroll::clear);
+    let points = get(point_in_time::show_all).delete(point_in_time::delete_all);
     let index = get(indices::show).head(indices::exists).put(indices::make).delete(indices::delete);
     let document = get(document::get).head(document::exists).put(document::put);
     let document = document.post(document::put).delete(document::delete);
@@ -73,6 +76,11 @@ pub(crate) fn router(settings: &Settings) -> Router<Server> {
         .route("/{index}/_search", get(scroll::search).post(scroll::search))
         .route("/_search/scroll", scroll.clone())
         .route("/_search/scroll/{id}", scroll)
+        .route("/{index}/_search/point_in_time", post(point_in_time::make))
+        .route("/_search/point_in_time", delete(point_in_time::delete))
+        .route("/_search/point_in_time/_all", points)
+        .route("/{index}/_pit", post(point_in_time::open))
+        .route("/_pit", delete(point_in_time::close))
         .route("/_msearch", get(search::many).post(search::many))
         .route("/{index}/_msearch", get(search::many).post(search::many))
         .route("/_count", get(search::count).post(search::count))
@@ -118,6 +126,7 @@ pub(crate) fn router(settings: &Settings) -> Router<Server> {
         .merge(of_node())
         .layer(Extension(Arc::new(Tasks::default())))
         .layer(Extension(Arc::new(Scrolls::new(settings))))
+        .layer(Extension(Arc::new(PointsInTime::new(settings))))
 }
 
 /// Returns the routes of aliases, templates and data streams.

@@ -68,6 +68,12 @@ pub struct Settings {
     pub scroll_documents: usize,
     /// The most bytes of all open scrolls, on the disk.
     pub scroll_bytes: u64,
+    /// The most open points in time.
+    pub pits: usize,
+    /// The most bytes of the files of all open points in time.
+    pub pit_bytes: u64,
+    /// The DRAM of all open points in time, in bytes.
+    pub pit_dram: u64,
     /// The time in which the headers of a request have to come.
     pub header_timeout: Duration,
     /// The time that requests under way have when the server ends.

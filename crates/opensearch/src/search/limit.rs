@@ -16,7 +16,17 @@ pub(super) fn count(name: &str, number: i64) -> Result<usize, Refusal> {
 }
 
 /// Reads a time such as `30s`. None for `-1`, which is no limit.
-pub(super) fn timeout(name: &str, value: &str) -> Result<Option<Duration>, Refusal> {
+///
+/// # Errors
+/// If it is no time.
+///
+/// ```
+/// use spirit_opensearch::search::time;
+///
+/// assert_eq!(time("keep_alive", "2m")?, Some(std::time::Duration::from_secs(120)));
+/// # Ok::<(), spirit_opensearch::error::Refusal>(())
+/// ```
+pub fn time(name: &str, value: &str) -> Result<Option<Duration>, Refusal> {
     let wrong = || {
         Refusal::illegal_argument(format!(
             "failed to parse setting [{name}] with value [{value}] as a time value: unit is missing \

@@ -1,6 +1,6 @@
 //! Parameters of the URL of `_search`.
 
-use super::limit::{count, timeout};
+use super::limit::{count, time};
 use super::source::list;
 use super::{Part, SearchBody, TrackTotalHits, sort};
 use crate::error::Refusal;
@@ -37,8 +37,8 @@ pub(super) fn read(body: &mut SearchBody, name: &str, value: &str) -> Result<boo
                 _ => TrackTotalHits::up_to(integer(name, value)?)?,
             };
         }
-        "timeout" => body.timeout = timeout(name, value)?,
-        "scroll" => body.scroll = timeout(name, value)?,
+        "timeout" => body.timeout = time(name, value)?,
+        "scroll" => body.scroll = time(name, value)?,
         "terminate_after" => {
             body.terminate_after = u64::try_from(integer(name, value)?).ok().filter(|n| *n > 0);
         }

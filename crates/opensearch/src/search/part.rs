@@ -1,8 +1,8 @@
 //! Members of a search's body, and the fields that hits have.
 
 use super::highlight::Highlighting;
-use super::limit::{count, timeout};
-use super::{SearchBody, Slice, SourceFilter, TrackTotalHits, sort};
+use super::limit::{count, time};
+use super::{PointInTime, SearchBody, Slice, SourceFilter, TrackTotalHits, sort};
 use crate::error::Refusal;
 use crate::json::Json;
 use crate::read;
@@ -17,10 +17,9 @@ pub struct Part {
 }
 
 /// Members that OpenSearch has and this server does not.
-const UNSUPPORTED: [&str; 9] = [
+const UNSUPPORTED: [&str; 8] = [
     "collapse",
     "derived",
-    "pit",
     "rescore",
     "runtime_mappings",
     "script_fields",
@@ -50,11 +49,12 @@ impl SearchBody {
                 *(if name == "from" { &mut self.from } else { &mut self.size }) = number;
             }
             ("track_total_hits", _) => self.track_total_hits = TrackTotalHits::read(value)?,
-            ("timeout", _) => self.timeout = timeout(name, &read::shown(value))?,
+            ("timeout", _) => self.timeout = time(name, &read::shown(value))?,
             ("terminate_after", _) => {
                 self.terminate_after = u64::try_from(read::integer(value)?).ok().filter(|n| *n > 0);
             }
             ("slice", Json::Object(members)) => self.slice = Some(Slice::read(members)?),
+            ("pit", Json::Object(members)) => self.pit = Some(PointInTime::read(members)?),
             ("min_score", _) => self.min_score = Some(read::float(value)?),
             ("version", _) => self.version = read::boolean(value)?,
             ("seq_no_primary_term", _) => self.seq_no_primary_term = read::boolean(value)?,

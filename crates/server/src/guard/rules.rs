@@ -49,6 +49,7 @@ const NODES: &str = "cluster:monitor/nodes/info";
 const FIELDS: &str = "indices:data/read/field_caps";
 const SETTINGS: &str = "indices:monitor/settings/get";
 const SCROLL: &str = "indices:data/read/scroll";
+const PIT: &str = "indices:data/read/point_in_time";
 const ALIASES: &str = "indices:admin/aliases";
 const ALIASES_SHOWN: &str = "indices:admin/aliases/get";
 const TEMPLATES: &str = "indices:admin/index_template/put";
@@ -129,6 +130,12 @@ pub static RULES: &[Rule] = &[
     rule("GET", "/{index}/_stats/{metrics}", SEARCH, STATS),
     rule("GET POST DELETE", "/_search/scroll", SEARCH, SCROLL),
     rule("GET POST DELETE", "/_search/scroll/{id}", SEARCH, SCROLL),
+    rule("POST", "/{index}/_search/point_in_time", SEARCH, PIT),
+    rule("DELETE", "/_search/point_in_time", SEARCH, PIT),
+    rule("GET", "/_search/point_in_time/_all", SEARCH, PIT),
+    rule("DELETE", "/_search/point_in_time/_all", Server, PIT),
+    rule("POST", "/{index}/_pit", SEARCH, PIT),
+    rule("DELETE", "/_pit", SEARCH, PIT),
     rule("POST", "/{index}/_delete_by_query", WRITE, "indices:data/write/delete/byquery"),
     rule("POST", "/{index}/_update_by_query", WRITE, "indices:data/write/update/byquery"),
     rule("GET", "/_tasks", Server, "cluster:monitor/tasks/lists"),

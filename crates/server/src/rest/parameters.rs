@@ -61,6 +61,11 @@ impl<S: Sync> FromRequestParts<S> for Parameters {
 }
 
 impl Parameters {
+    /// True if the request has a parameter.
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.others.iter().any(|(known, _)| known == name)
+    }
+
     /// Takes a parameter; none if the request does not have it.
     pub(super) fn take(&mut self, name: &str) -> Option<String> {
         let place = self.others.iter().position(|(known, _)| known == name)?;

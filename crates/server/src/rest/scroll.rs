@@ -24,11 +24,13 @@ use super::answer::filtered;
 use super::hit::score_json;
 use super::names;
 use super::parameters::Parameters;
+use super::point_in_time::PointsInTime;
 use super::refused::{Answered, Refused, forbidden};
 use super::search::{answer, check, now_ms, one, take};
 use crate::api::body;
 use crate::api::server::{Server, State};
 use crate::guard::Need;
+use crate::served::Served;
 use open::Scroll;
 pub(super) use open::Scrolls;
 use spool::Kept;
@@ -44,13 +46,14 @@ const COUNTED: TrackTotalHits = TrackTotalHits::UpTo(10_000);
 pub(super) async fn search(
     State(server): State<Server>,
     Extension(scrolls): Extension<Arc<Scrolls>>,
+    Extension(points): Extension<Arc<PointsInTime>>,
     index: Option<Path<String>>,
     mut parameters: Parameters,
     headers: HeaderMap,
     body: Body,
 ) -> Answered<Response> {
     let Some(scroll) = parameters.take("scroll") else {
-        return one(State(server), index, parameters, headers, body).await;
+        return one(server, &points, index, parameters, headers, body).await;
     };
     let may_be_missing = parameters.flag("ignore_unavailable")?;
     let mut asked = SearchBody::parse(&body::read(&server, &headers, body).await?)?;
@@ -76,7 +79,7 @@ async fn start(
     check(&asked)?;
     scrolls.check_room()?;
     let served = names::resolve(server, index, may_be_missing)?;
-    let aggregations = aggregations(server, index, may_be_missing, &asked).await?;
+    let aggregations = aggregations(server, &served, &asked).await?;
     asked.slice = slice;
     let (asked, now) = (Arc::new(asked), now_ms());
     let mut spools = Vec::new();
@@ -121,6 +124,9 @@ fn checked(asked: &SearchBody, time: Duration) -> Answered<Duration> {
     if asked.size == 0 {
         return invalid("[size] cannot be [0] in a scroll context");
     }
+    if asked.pit.is_some() {
+        return invalid("using [point in time] is not allowed in a scroll context");
+    }
     if asked.search_after.is_some() {
         let reason = "`search_after` cannot be used in a scroll context.";
         return Err(Refusal::illegal_argument(reason).into());
@@ -146,8 +152,7 @@ fn checked(asked: &SearchBody, time: Duration) -> Answered<Duration> {
 /// Returns the aggregations of a scroll's first answer.
 async fn aggregations(
     server: &Server,
-    index: &str,
-    may_be_missing: bool,
+    served: &[Arc<Served>],
     asked: &SearchBody,
 ) -> Answered<Option<String>> {
     #[derive(serde::Deserialize)]
@@ -160,7 +165,7 @@ async fn aggregations(
     }
     let mut asked = asked.clone();
     asked.size = 0;
-    let body = answer(server, index, may_be_missing, asked).await? + "}";
+    let body = answer(server, served, asked).await? + "}";
     let parts: Parts<'_> = serde_json::from_str(&body)
         .map_err(|error| Refusal::new("engine_exception", 500, error.to_string()))?;
     Ok(parts.aggregations.map(|aggregations| aggregations.get().to_owned()))

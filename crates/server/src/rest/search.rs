@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use axum::Extension;
 use axum::body::Body;
 use axum::extract::Path;
 use axum::http::HeaderMap;
@@ -19,6 +20,7 @@ use super::hit::{self, Hit};
 use super::hits::{self, Found, Moment};
 use super::names;
 use super::parameters::Parameters;
+use super::point_in_time::{self, PointsInTime};
 use super::refused::{Answered, Refused};
 use crate::api::body;
 use crate::api::server::{Server, State};
@@ -43,17 +45,22 @@ const ACCEPTED: [&str; 13] = [
 ];
 
 pub(super) async fn one(
-    State(server): State<Server>,
+    server: Server,
+    points: &Arc<PointsInTime>,
     index: Option<Path<String>>,
     mut parameters: Parameters,
     headers: HeaderMap,
     body: Body,
 ) -> Answered<Response> {
-    let may_be_missing = parameters.flag("ignore_unavailable")?;
     let mut asked = SearchBody::parse(&body::read(&server, &headers, body).await?)?;
+    point_in_time::check_parameters(&asked, &parameters)?;
+    let may_be_missing = parameters.flag("ignore_unavailable")?;
     let common = parameters.rest();
     take(&mut asked, &common, &parameters)?;
-    let body = answer(&server, names::in_path(index.as_ref()), may_be_missing, asked).await?;
+    check(&asked)?;
+    let index = index.as_ref().map(|Path(index)| &**index);
+    let served = point_in_time::searched(&server, points, index, may_be_missing, &asked)?;
+    let body = answer(&server, &served, asked).await?;
     Ok(filtered(&parameters, 200, format!("{body}}}")))
 }
 
@@ -71,17 +78,14 @@ pub(super) fn take(
     Ok(())
 }
 
-/// Returns the answer to a search, without its last brace.
+/// Returns the answer of indexes to a search, without its last brace.
 pub(super) async fn answer(
     server: &Server,
-    index: &str,
-    may_be_missing: bool,
+    served: &[Arc<Served>],
     asked: SearchBody,
 ) -> Answered<String> {
     let started = Instant::now();
-    check(&asked)?;
     let asked = Arc::new(asked);
-    let served = names::resolve(server, index, may_be_missing)?;
     let moment = Moment { now: now_ms(), is_one_of_several: served.len() > 1 };
     if asked.after_document().is_some() && served.len() > 1 {
         // Documents of several indexes may have the same number.
@@ -89,7 +93,7 @@ pub(super) async fn answer(
         return Err(Refusal::unsupported(what).into());
     }
     let mut found = Vec::new();
-    for served in &served {
+    for served in served {
         found.push(find(server, served, &asked, moment).await?);
     }
     let aggregations = aggregations(&asked, &mut found)?;
@@ -100,11 +104,12 @@ pub(super) async fn answer(
 /// Returns an error for what is understood and not built.
 pub(super) fn check(asked: &SearchBody) -> Answered<()> {
     asked.check()?;
-    if asked.slice.is_some() {
+    if asked.slice.is_some() && asked.pit.is_none() {
         let reason = "`slice` cannot be used outside of a scroll context or PIT context";
         return Err(Refusal::illegal_argument(reason).into());
     }
     let unsupported = [
+        ("slice] with [pit", asked.slice.is_some()),
         ("scroll", asked.scroll.is_some()),
         ("min_score] with [aggs", asked.min_score.is_some() && asked.aggregations.is_some()),
     ];
@@ -154,8 +159,10 @@ fn answer_json(
     let page = hits.into_iter().skip(asked.from).take(asked.size);
     let page: Vec<String> = page.map(|hit| hit.json()).collect();
     let max_score = hit::score_json(max_score);
+    let pit = asked.pit.as_ref().map(|pit| format!(r#""pit_id":"{}","#, pit.id));
     format!(
-        r#"{{"took":{took},"timed_out":false,"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}},"hits":{{{}"max_score":{max_score},"hits":[{}]}}{}"#,
+        r#"{{{}"took":{took},"timed_out":false,"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}},"hits":{{{}"max_score":{max_score},"hits":[{}]}}{}"#,
+        pit.unwrap_or_default(),
         total_json(asked, &totals),
         page.join(","),
         aggregations.unwrap_or_default()
@@ -183,6 +190,7 @@ pub(super) fn now_ms() -> i64 {
 
 pub(super) async fn many(
     State(server): State<Server>,
+    Extension(points): Extension<Arc<PointsInTime>>,
     index: Option<Path<String>>,
     mut parameters: Parameters,
     headers: HeaderMap,
@@ -191,10 +199,11 @@ pub(super) async fn many(
     let started = Instant::now();
     let common = parameters.rest();
     let body = body::read(&server, &headers, body).await?;
-    let searches = searches(&body, names::in_path(index.as_ref()), &common, &parameters)?;
+    let index = index.as_ref().map(|Path(index)| &**index);
+    let searches = searches(&body, index, &common, &parameters)?;
     let mut responses = Vec::new();
-    for Asked { index, may_be_missing, body } in searches {
-        responses.push(match answer(&server, &index, may_be_missing, body).await {
+    for asked in searches {
+        responses.push(match asked.answer(&server, &points).await {
             Ok(answer) => format!(r#"{answer},"status":200}}"#),
             Err(Refused(refusal)) => refusal.to_json(),
         });
@@ -206,15 +215,26 @@ pub(super) async fn many(
 
 /// A search of several.
 struct Asked {
-    index: String,
+    /// The list of indexes; none if no list is named.
+    index: Option<String>,
     may_be_missing: bool,
     body: SearchBody,
+}
+
+impl Asked {
+    async fn answer(self, server: &Server, points: &Arc<PointsInTime>) -> Answered<String> {
+        let Asked { index, may_be_missing, body } = self;
+        check(&body)?;
+        let index = index.as_deref();
+        let served = point_in_time::searched(server, points, index, may_be_missing, &body)?;
+        answer(server, &served, body).await
+    }
 }
 
 /// Reads lines of headers and bodies. One that cannot be read refuses all.
 fn searches(
     body: &[u8],
-    index: &str,
+    index: Option<&str>,
     common: &[(String, String)],
     parameters: &Parameters,
 ) -> Answered<Vec<Asked>> {
@@ -229,7 +249,7 @@ fn searches(
             }
             _ => None,
         };
-        let index = own.unwrap_or_else(|| index.to_owned());
+        let index = own.or_else(|| index.map(str::to_owned));
         let may_be_missing = head.get("ignore_unavailable") == Some(&Json::Bool(true));
         let mut body = SearchBody::parse(body)?;
         take(&mut body, common, parameters)?;

@@ -164,6 +164,9 @@ fn empty() -> Settings {
         scrolls: 0,
         scroll_documents: 0,
         scroll_bytes: 0,
+        pits: 0,
+        pit_bytes: 0,
+        pit_dram: 0,
         header_timeout: time,
         shutdown_timeout: time,
     }

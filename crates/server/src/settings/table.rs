@@ -100,7 +100,7 @@ const fn time(
 }
 
 /// All settings of the server.
-pub static SETTINGS: [Setting; 26] = [
+pub static SETTINGS: [Setting; 29] = [
     Setting {
         name: "directory",
         value: "DIR",
@@ -258,6 +258,21 @@ pub static SETTINGS: [Setting; 26] = [
         "4GiB",
         "The most bytes of all open scrolls, in files of the server's directory",
         |settings| &mut settings.scroll_bytes,
+    ),
+    number("pits", "16", "The most open points in time; further ones are refused", |settings| {
+        &mut settings.pits
+    }),
+    size(
+        "pit-bytes",
+        "16GiB",
+        "The most bytes of all open points in time, which are copies of indexes in files",
+        |settings| &mut settings.pit_bytes,
+    ),
+    size(
+        "pit-dram",
+        "1GiB",
+        "Memory of all open points in time together, beside that of the indexes",
+        |settings| &mut settings.pit_dram,
     ),
     time(
         "header-timeout",
