@@ -6,6 +6,7 @@ mod deviation;
 mod facet;
 mod interval;
 mod merge;
+mod pipeline;
 mod read;
 mod written;
 
@@ -17,6 +18,7 @@ use crate::error::Refusal;
 use crate::json::Json;
 use crate::query::Context;
 use interval::Interval;
+use pipeline::Pipeline;
 
 /// Buckets of one answer, at most.
 pub const BUCKETS_MAX: usize = 65_536;
@@ -117,6 +119,8 @@ enum Asked {
         at: Vec<f64>,
         keyed: bool,
     },
+    /// An aggregation of other answers, for which the engine has no facet.
+    Pipeline(Pipeline),
 }
 
 /// What terms are ordered by; true beside it if descending.
@@ -182,7 +186,9 @@ impl Aggregations {
     /// # Errors
     /// If it is not valid, or if the engine cannot answer it.
     pub fn read(aggregations: &Json, context: &Context<'_>) -> Result<Aggregations, Refusal> {
-        read::all(aggregations, context)
+        let all = read::all(aggregations, context)?;
+        pipeline::check_top(&all)?;
+        Ok(all)
     }
 
     /// Returns the facets whose aggregates [`answer`](Self::answer) needs, in their order.

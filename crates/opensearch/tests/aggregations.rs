@@ -10,6 +10,7 @@ use spirit_opensearch::json::Json;
 use spirit_opensearch::query::Context;
 
 use shelf::aggregates::{AGGREGATES, REFUSED};
+use shelf::pipelines::{self, PIPELINES};
 use shelf::{NOW, index};
 
 /// Returns the answer of an aggregation over all documents.
@@ -26,7 +27,7 @@ fn answer(index: &Index, aggregation: &str, typed: bool) -> Result<String, Refus
 fn answers_are_opensearchs() {
     let index = index();
     let mut wrong = Vec::new();
-    for (aggregation, expected) in AGGREGATES {
+    for (aggregation, expected) in AGGREGATES.iter().chain(PIPELINES) {
         let found = answer(&index, aggregation, false);
         if found != Ok(format!(r#"{{"x":{expected}}}"#)) {
             wrong.push(format!("{aggregation}\n   {expected}\n   {found:?}"));
@@ -61,7 +62,7 @@ fn wrong_aggregations_are_refused_in_opensearchs_words() {
         ),
     ];
     let mut wrong = Vec::new();
-    for (aggregation, kind, reason) in REFUSED.iter().chain(&own) {
+    for (aggregation, kind, reason) in REFUSED.iter().chain(pipelines::REFUSED).chain(&own) {
         match answer(&index, aggregation, false) {
             Err(refusal) if (refusal.kind, &*refusal.reason) == (kind, reason) => {}
             found => wrong.push(format!("{aggregation}\n   {kind}: {reason}\n   {found:?}")),
@@ -131,7 +132,15 @@ fn buckets_are_limited() {
     assert_eq!(kind, "too_many_buckets_exception");
 }
 
-const NAMES: [&str; 22] = [
+const NAMES: [&str; 30] = [
+    "derivative",
+    "moving_fn",
+    "bucket_script",
+    "bucket_sort",
+    "max_bucket",
+    "buckets_path",
+    "script",
+    "window",
     "terms",
     "date_histogram",
     "histogram",
@@ -157,7 +166,19 @@ const NAMES: [&str; 22] = [
 ];
 
 fn values() -> impl Strategy<Value = Json> {
-    let texts = ["views", "at", "tag", "price", "1d", "desc", "2026-11-22", "x", "month"];
+    let texts = [
+        "views",
+        "at",
+        "tag",
+        "price",
+        "1d",
+        "desc",
+        "2026-11-22",
+        "x",
+        "month",
+        "_count",
+        "views>_count",
+    ];
     let leaf = prop_oneof![
         any::<bool>().prop_map(Json::Bool),
         (-3i64..200).prop_map(|number| Json::Number(number.into())),

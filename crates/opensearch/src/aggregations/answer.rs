@@ -5,7 +5,7 @@ use spirit::facets::{Aggregate, Summary, TopTerms};
 
 use super::buckets::{self, Bucket};
 use super::deviation;
-use super::{Aggregations, Asked, Metric, Named, OfField, mismatch, number};
+use super::{Aggregations, Asked, Metric, Named, OfField, mismatch, number, pipeline};
 use crate::date::formatted;
 use crate::error::Refusal;
 use crate::json::Json;
@@ -23,6 +23,9 @@ fn members(asked: &Aggregations, aggregates: Option<&[Aggregate]>, typed: bool) 
     let mut left = aggregates.unwrap_or_default().iter();
     let mut answers = Members::new();
     for named in &asked.0 {
+        if let Asked::Pipeline(_) = named.asked {
+            continue;
+        }
         let aggregate = match aggregates {
             Some(_) if named.asked.is_known() => Some(left.next().ok_or_else(mismatch)?),
             _ => None,
@@ -32,14 +35,20 @@ fn members(asked: &Aggregations, aggregates: Option<&[Aggregate]>, typed: bool) 
             answer.push(("meta".into(), meta.clone()));
         }
         answer.extend(one(named, aggregate, typed)?);
-        let name = if typed {
-            format!("{}#{}", named.asked.typed(), named.name)
-        } else {
-            named.name.clone()
-        };
-        answers.push((name, Json::Object(answer)));
+        answers.push((named.shown_name(typed), Json::Object(answer)));
     }
+    answers.extend(pipeline::over_all(asked, &answers, typed)?);
     Ok(answers)
+}
+
+impl Named {
+    /// Returns the name of its answer.
+    pub(super) fn shown_name(&self, typed: bool) -> String {
+        match typed {
+            true => format!("{}#{}", self.asked.typed(), self.name),
+            false => self.name.clone(),
+        }
+    }
 }
 
 impl Asked {
@@ -51,7 +60,7 @@ impl Asked {
     /// Returns the kind of its field; none without a field.
     pub(super) fn kind(&self) -> Option<FieldKind> {
         match self {
-            Asked::Filters { .. } | Asked::Filter { .. } => None,
+            Asked::Filters { .. } | Asked::Filter { .. } | Asked::Pipeline(_) => None,
             Asked::Terms { of, .. }
             | Asked::Dates { of, .. }
             | Asked::Histogram { of, .. }
@@ -78,6 +87,7 @@ impl Asked {
             Asked::Filter { kind, .. } => kind,
             Asked::Metric { metric, .. } => metric.name(),
             Asked::Percentiles { .. } => "tdigest_percentiles",
+            Asked::Pipeline(pipeline) => pipeline.typed(),
         }
     }
 }
@@ -97,7 +107,11 @@ fn one(named: &Named, aggregate: Option<&Aggregate>, typed: bool) -> Shaped<Memb
             };
             Ok(bucket.counted())
         }
-        asked => buckets::shaped(asked, list.transpose()?, &within),
+        asked => {
+            let mut answer = buckets::shaped(asked, list.transpose()?, &within)?;
+            pipeline::within(&named.within, &mut answer, typed)?;
+            Ok(answer)
+        }
     }
 }
 

@@ -56,6 +56,7 @@ fn with_all(named: &Named, all: bool) -> Option<Facet> {
         Asked::Percentiles { of, at, .. } => {
             Facet::Percentiles { field: field(of)?, at: at.clone() }
         }
+        Asked::Pipeline(_) => return None,
     };
     let within = named.within.0.iter().filter_map(|named| with_all(named, all));
     Some(within.fold(facet, Facet::then))

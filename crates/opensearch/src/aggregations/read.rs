@@ -5,6 +5,7 @@ use spirit::facets::DateInterval;
 
 use super::facet::has_stats;
 use super::interval::{self, Interval};
+use super::pipeline;
 use super::written;
 use super::{Aggregations, Asked, BUCKETS_MAX, Look, Metric, Named, OfField, OrderBy, Range};
 use crate::date::Dates;
@@ -17,36 +18,26 @@ type Members = [(String, Json)];
 type Read<T> = Result<T, Refusal>;
 
 /// Aggregations that OpenSearch has and this server does not.
-const UNSUPPORTED: [&str; 31] = [
+const UNSUPPORTED: [&str; 21] = [
     "adjacency_matrix",
     "auto_date_histogram",
-    "avg_bucket",
-    "bucket_script",
-    "bucket_selector",
-    "bucket_sort",
     "composite",
-    "cumulative_sum",
-    "derivative",
     "diversified_sampler",
+    "extended_stats_bucket",
     "geo_bounds",
     "geohash_grid",
     "global",
-    "max_bucket",
     "median_absolute_deviation",
-    "min_bucket",
-    "moving_avg",
-    "moving_fn",
     "multi_terms",
     "nested",
     "percentile_ranks",
+    "percentiles_bucket",
     "rare_terms",
     "reverse_nested",
     "sampler",
     "scripted_metric",
-    "serial_diff",
     "significant_terms",
     "significant_text",
-    "sum_bucket",
     "top_hits",
     "weighted_avg",
 ];
@@ -58,7 +49,7 @@ pub(super) fn all(aggregations: &Json, context: &Context<'_>) -> Read<Aggregatio
         return Err(Refusal::parsing(format!("Unknown key for a {token} in [aggs].")));
     };
     let one = |(name, body): &(String, Json)| named(name, body, context);
-    members.iter().map(one).collect::<Read<_>>().map(Aggregations)
+    pipeline::arranged(members.iter().map(one).collect::<Read<_>>()?)
 }
 
 fn named(name: &str, body: &Json, context: &Context<'_>) -> Read<Named> {
@@ -74,7 +65,11 @@ fn named(name: &str, body: &Json, context: &Context<'_>) -> Read<Named> {
                     let what = format!("Found two aggregation type definitions in [{name}]:");
                     return Err(Refusal::parsing(format!("{what} [{first}] and [{kind}]")));
                 }
-                found = Some((kind, asked(kind, value, context)?));
+                let asked = match pipeline::pipeline(kind, name, value)? {
+                    Some(pipeline) => Asked::Pipeline(pipeline),
+                    None => asked(kind, value, context)?,
+                };
+                found = Some((kind, asked));
             }
         }
     }
@@ -83,6 +78,11 @@ fn named(name: &str, body: &Json, context: &Context<'_>) -> Read<Named> {
         let what = format!("Aggregator [{name}] of type [{kind}] cannot accept sub-aggregations");
         return Err(Refusal::new("aggregation_initialization_exception", 500, what));
     }
+    if matches!(asked, Asked::Pipeline(_)) && !within.0.is_empty() {
+        let what = format!("Aggregation [{name}] cannot define sub-aggregations");
+        return Err(Refusal::illegal_argument(what));
+    }
+    pipeline::check_parent(&asked, &within)?;
     Ok(Named { name: name.to_owned(), asked, within, meta })
 }
 
