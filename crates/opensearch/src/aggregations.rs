@@ -1,13 +1,16 @@
 //! Aggregations: what they ask becomes facets of the engine, and its aggregates become their answers.
 
 mod answer;
+mod bucket_query;
 mod buckets;
+mod chosen;
 mod deviation;
 mod facet;
 mod interval;
 mod merge;
 mod pipeline;
 mod read;
+mod top_hits;
 mod written;
 
 use serde_json::Number;
@@ -17,8 +20,11 @@ use spirit::facets::{Aggregate, Facet};
 use crate::error::Refusal;
 use crate::json::Json;
 use crate::query::Context;
+use chosen::Chosen;
 use interval::Interval;
 use pipeline::Pipeline;
+pub use top_hits::HitsOfBucket;
+use top_hits::{Places, TopHits};
 
 /// Buckets of one answer, at most.
 pub const BUCKETS_MAX: usize = 65_536;
@@ -77,6 +83,7 @@ enum Asked {
         order: Vec<(OrderBy, bool)>,
         least: u64,
         missing: Option<String>,
+        chosen: Chosen,
     },
     Dates {
         of: OfField,
@@ -103,11 +110,15 @@ enum Asked {
         queries: Vec<String>,
         names: Option<Vec<String>>,
         others: Option<String>,
+        /// The queries as they were asked for.
+        bodies: Vec<Json>,
     },
     /// One query: `filter`, or `missing`.
     Filter {
         query: String,
         kind: &'static str,
+        /// The query as it was asked for.
+        body: Json,
     },
     Metric {
         of: OfField,
@@ -119,6 +130,8 @@ enum Asked {
         at: Vec<f64>,
         keyed: bool,
     },
+    /// Hits, for which the engine has no facet.
+    TopHits(TopHits),
     /// An aggregation of other answers, for which the engine has no facet.
     Pipeline(Pipeline),
 }
@@ -212,6 +225,31 @@ impl Aggregations {
         let parts: Vec<_> =
             parts.iter().map(|(asked, aggregates)| (asked, &aggregates[..])).collect();
         merge::all(&parts)
+    }
+
+    /// True if hits of buckets are asked for. Then the answer is that of
+    /// [`answer_with_hits`](Self::answer_with_hits).
+    pub fn has_hits(&self) -> bool {
+        top_hits::is_in(self)
+    }
+
+    /// Like [`answer`](Self::answer), with the hits that are still to be found. In the answer, the text of
+    /// the mark and the place in the list stands for them.
+    ///
+    /// # Errors
+    /// Like those of [`answer`](Self::answer), and if no query finds the documents of a bucket.
+    pub fn answer_with_hits(
+        &self,
+        aggregates: &[Aggregate],
+        typed: bool,
+        mark: &str,
+    ) -> Result<(Json, Vec<HitsOfBucket>), Refusal> {
+        let Json::Object(mut answers) = self.answer(aggregates, typed)? else {
+            return Err(mismatch());
+        };
+        let mut places = Places { mark, typed, found: Vec::new() };
+        places.fill(self, &mut answers, &[], false)?;
+        Ok((Json::Object(answers), places.found))
     }
 
     /// Returns the member `aggregations` of the answer. With `typed`, names have their types in front.

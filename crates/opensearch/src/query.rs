@@ -47,6 +47,11 @@ pub struct Context<'s> {
     pub now: i64,
 }
 
+/// Returns a regular expression in Lucene's syntax as one of this engine.
+pub(crate) fn expression(text: &str) -> Result<String, Refusal> {
+    lucene::translated(text, lucene::ALL_OPERATORS)
+}
+
 /// Returns the clause of a query, such as `{"match": {"title": "grey heron"}}`.
 ///
 /// A query of a field that the index does not have finds nothing, as in OpenSearch.

@@ -269,6 +269,24 @@ impl SearchBody {
         last.and_then(|_| number.as_u64())
     }
 
+    /// Returns a search for this number of hits that counts all matches.
+    pub(crate) fn of_size(size: usize) -> SearchBody {
+        let track_total_hits = TrackTotalHits::Exactly;
+        SearchBody { size, track_total_hits, ..SearchBody::default() }
+    }
+
+    /// Returns the search for hits of a part of what this one finds. Another body says how they are shown.
+    pub(crate) fn narrowed_to(&self, shown: &SearchBody, filter: Json) -> SearchBody {
+        SearchBody {
+            query: self.query.clone(),
+            post_filter: Some(filter),
+            text: self.text.clone(),
+            text_options: self.text_options.clone(),
+            total_as_int: self.total_as_int,
+            ..shown.clone()
+        }
+    }
+
     /// Returns the request for the hits of this page and those before it: the caller leaves out the
     /// first [`from`](Self::from), and hits below [`min_score`](Self::min_score). It counts as far as the search says, or all if the engine has no
     /// limit for that.

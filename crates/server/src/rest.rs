@@ -23,6 +23,7 @@ mod mapping;
 mod marks;
 mod names;
 mod node;
+mod page;
 mod parameters;
 mod point_in_time;
 mod policies;
@@ -36,6 +37,7 @@ mod streams;
 mod table;
 mod tasks;
 mod templates;
+mod top_hits;
 
 use std::sync::Arc;
 

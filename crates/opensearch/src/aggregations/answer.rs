@@ -5,7 +5,7 @@ use spirit::facets::{Aggregate, Summary, TopTerms};
 
 use super::buckets::{self, Bucket};
 use super::deviation;
-use super::{Aggregations, Asked, Metric, Named, OfField, mismatch, number, pipeline};
+use super::{Aggregations, Asked, Metric, Named, OfField, mismatch, number, pipeline, top_hits};
 use crate::date::formatted;
 use crate::error::Refusal;
 use crate::json::Json;
@@ -60,7 +60,10 @@ impl Asked {
     /// Returns the kind of its field; none without a field.
     pub(super) fn kind(&self) -> Option<FieldKind> {
         match self {
-            Asked::Filters { .. } | Asked::Filter { .. } | Asked::Pipeline(_) => None,
+            Asked::Filters { .. }
+            | Asked::Filter { .. }
+            | Asked::TopHits(_)
+            | Asked::Pipeline(_) => None,
             Asked::Terms { of, .. }
             | Asked::Dates { of, .. }
             | Asked::Histogram { of, .. }
@@ -87,6 +90,7 @@ impl Asked {
             Asked::Filter { kind, .. } => kind,
             Asked::Metric { metric, .. } => metric.name(),
             Asked::Percentiles { .. } => "tdigest_percentiles",
+            Asked::TopHits(_) => "top_hits",
             Asked::Pipeline(pipeline) => pipeline.typed(),
         }
     }
@@ -100,6 +104,7 @@ fn one(named: &Named, aggregate: Option<&Aggregate>, typed: bool) -> Shaped<Memb
             metric_of(of, *metric, format.as_deref(), aggregate)
         }
         Asked::Percentiles { of, at, keyed } => percentiles(of, at, *keyed, aggregate),
+        Asked::TopHits(_) => Ok(top_hits::place()),
         Asked::Filter { .. } => {
             let bucket = match list.transpose()? {
                 Some((mut list, _)) if !list.is_empty() => list.swap_remove(0),

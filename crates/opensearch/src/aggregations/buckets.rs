@@ -7,6 +7,7 @@ use std::collections::btree_map::Entry;
 use spirit::FieldKind;
 use spirit::facets::{Aggregate, DateInterval};
 
+use super::chosen::Chosen;
 use super::interval::Interval;
 use super::{Asked, BUCKETS_MAX, Look, OfField, OrderBy, Range};
 use crate::date::{Dates, formatted};
@@ -120,9 +121,9 @@ pub(super) fn shaped(
     let is_known = listed.is_some();
     let (list, others) = listed.unwrap_or_default();
     match asked {
-        Asked::Terms { of, size, order, least, missing } => {
-            let terms =
-                Terms { of, size: *size, order, least: *least, missing: missing.as_deref() };
+        Asked::Terms { of, size, order, least, missing, chosen } => {
+            let missing = missing.as_deref();
+            let terms = Terms { of, size: *size, order, least: *least, missing, chosen };
             terms.shaped(list, others)
         }
         Asked::Dates { interval, zone, offset, look, .. } => {
@@ -198,36 +199,28 @@ fn extend_dates(
 ) -> Shaped<()> {
     let Some((min, max)) = look.bounds.filter(|_| look.least == 0) else { return Ok(()) };
     let (min, max) = (min as i64, max as i64);
-    let known = by_key.keys().next().copied();
-    let mut key = match (interval.engine, interval.math) {
-        (DateInterval::Milliseconds(width), _) => {
-            check_count(max.saturating_sub(min) / width)?;
-            // Without a bucket to count from, intervals begin at midnight in the zone.
-            let midnight = || zone.map_or(Ok(0), |_| moved(min, "/d", zone));
-            let base = match known {
-                Some(known) => known,
-                None => midnight()?.saturating_add(offset),
-            };
-            let intervals = min.saturating_sub(base).div_euclid(width);
-            base.saturating_add(intervals.saturating_mul(width))
-        }
-        (_, Some((_, round))) => moved(min, round, zone)?,
-        _ => return Ok(()),
+    if let DateInterval::Milliseconds(width) = interval.engine {
+        check_count(max.saturating_sub(min) / width)?;
+    }
+    // Without a bucket to count from, fixed intervals begin at midnight in the zone.
+    let base = match by_key.keys().next() {
+        Some(known) => known.saturating_sub(offset),
+        None => zone.map_or(Ok(0), |_| moved(min, "/d", zone))?,
     };
+    // The bounds are rounded first and moved then, as in OpenSearch.
+    let bound =
+        |ms: i64| -> Shaped<i64> { Ok(begin(interval, ms, zone, base)?.saturating_add(offset)) };
+    let (mut key, last) = (bound(min)?, bound(max)?);
     // Each round moves the key by a whole interval, and the number of rounds is limited.
     for count in 0.. {
-        if key > max {
+        if key > last {
             break;
         }
         check_count(count)?;
         if let Entry::Vacant(free) = by_key.entry(key) {
             free.insert(Bucket::empty(within)?);
         }
-        key = match (interval.engine, interval.math) {
-            (DateInterval::Milliseconds(width), _) => key.saturating_add(width),
-            (_, Some((step, _))) => moved(key, step, zone)?,
-            _ => break,
-        };
+        key = following(interval, key, (zone, offset))?;
     }
     Ok(())
 }
@@ -235,7 +228,7 @@ fn extend_dates(
 /// Returns the beginnings of intervals from one on, before another.
 pub(super) fn between(
     interval: &Interval,
-    zone: Option<&str>,
+    place: (Option<&str>, i64),
     first: f64,
     last: f64,
 ) -> Shaped<Vec<f64>> {
@@ -244,13 +237,40 @@ pub(super) fn between(
     while key < last as i64 {
         check_count(keys.len() as i64)?;
         keys.push(key as f64);
-        key = match (interval.engine, interval.math) {
-            (DateInterval::Milliseconds(width), _) => key.saturating_add(width),
-            (_, Some((step, _))) => moved(key, step, zone)?,
-            _ => break,
-        };
+        key = following(interval, key, place)?;
     }
     Ok(keys)
+}
+
+/// Returns the beginning of the interval that follows one, in a zone and with an offset.
+pub(super) fn following(
+    interval: &Interval,
+    key: i64,
+    (zone, offset): (Option<&str>, i64),
+) -> Shaped<i64> {
+    match (interval.engine, interval.math) {
+        (DateInterval::Milliseconds(width), _) => Ok(key.saturating_add(width)),
+        (_, Some((step, _))) => {
+            Ok(moved(key.saturating_sub(offset), step, zone)?.saturating_add(offset))
+        }
+        _ => Err(super::mismatch()),
+    }
+}
+
+/// Returns the beginning of the interval in which a moment is, without an offset. A fixed interval begins
+/// at the base.
+fn begin(interval: &Interval, ms: i64, zone: Option<&str>, base: i64) -> Shaped<i64> {
+    if let DateInterval::Milliseconds(width) = interval.engine {
+        let intervals = ms.saturating_sub(base).div_euclid(width);
+        return Ok(base.saturating_add(intervals.saturating_mul(width)));
+    }
+    let (_, round) = interval.math.ok_or_else(super::mismatch)?;
+    let key = moved(ms, round, zone)?;
+    if interval.engine != DateInterval::Quarter {
+        return Ok(key);
+    }
+    let month: u32 = formatted(key, Some("M"), zone)?.parse().unwrap_or(1);
+    moved(key, &format!("-{}M", month.saturating_sub(1) % 3), zone)
 }
 
 /// Returns a moment after date math in a zone.
@@ -328,6 +348,7 @@ struct Terms<'a> {
     order: &'a [(OrderBy, bool)],
     least: u64,
     missing: Option<&'a str>,
+    chosen: &'a Chosen,
 }
 
 impl Terms<'_> {
@@ -335,7 +356,7 @@ impl Terms<'_> {
         check_count(i64::try_from(list.len()).unwrap_or(i64::MAX))?;
         let mut list: Vec<(Json, Bucket)> =
             list.into_iter().map(|bucket| (self.key(&bucket), bucket)).collect();
-        list.retain(|(_, bucket)| bucket.count >= self.least);
+        list.retain(|(key, bucket)| bucket.count >= self.least && self.chosen.has(key));
         list.sort_by(|a, b| self.compare(a, b));
         let rest = list.split_off(self.size.min(list.len()));
         let others = others + rest.iter().map(|(_, bucket)| bucket.count).sum::<u64>();

@@ -18,9 +18,10 @@ pub(super) fn to_merge(named: &Named) -> Option<Facet> {
 fn with_all(named: &Named, all: bool) -> Option<Facet> {
     let field = |of: &super::OfField| of.kind.map(|_| of.field.clone());
     let facet = match &named.asked {
-        Asked::Terms { of, size, order, missing, .. } => {
-            // The engine has the most frequent ones. Another order needs all of them.
-            let is_usual = !all && matches!(order[..], [] | [(OrderBy::Count, true)]);
+        Asked::Terms { of, size, order, missing, chosen, .. } => {
+            // The engine has the most frequent ones. Another order needs all of them, and so does a choice.
+            let is_usual =
+                !all && chosen.is_all() && matches!(order[..], [] | [(OrderBy::Count, true)]);
             let top = if is_usual { *size } else { BUCKETS_MAX };
             let facet = Facet::Terms { field: field(of)?, top };
             if missing.is_some() { facet.with_missing() } else { facet }
@@ -56,7 +57,7 @@ fn with_all(named: &Named, all: bool) -> Option<Facet> {
         Asked::Percentiles { of, at, .. } => {
             Facet::Percentiles { field: field(of)?, at: at.clone() }
         }
-        Asked::Pipeline(_) => return None,
+        Asked::TopHits(_) | Asked::Pipeline(_) => return None,
     };
     let within = named.within.0.iter().filter_map(|named| with_all(named, all));
     Some(within.fold(facet, Facet::then))

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use spirit::facets::{Aggregate, DateInterval, Summary, TopTerms};
+use spirit::facets::{Aggregate, Summary, TopTerms};
 use spirit::{FieldKind, Value};
 
 use super::{Aggregations, Asked, Metric, Named, mismatch};
@@ -275,14 +275,9 @@ fn fill(named: &Named, aggregate: &mut Aggregate) -> Merged<()> {
         Asked::Dates { look, .. } | Asked::Histogram { look, .. } if look.least > 0 => {
             return Ok(());
         }
-        Asked::Dates { offset, interval, .. }
-            if *offset != 0 && !matches!(interval.engine, DateInterval::Milliseconds(_)) =>
-        {
-            let what = "[date_histogram] with an [offset] of units over several indexes";
-            return Err(Refusal::unsupported(what));
-        }
-        Asked::Dates { interval, zone, .. } => {
-            let all = super::buckets::between(interval, zone.as_deref(), *first, *last)?;
+        Asked::Dates { interval, zone, offset, .. } => {
+            let place = (zone.as_deref(), *offset);
+            let all = super::buckets::between(interval, place, *first, *last)?;
             all.into_iter().filter(|key| !is_there(*key, 0.0)).collect()
         }
         Asked::Histogram { interval, .. } => {

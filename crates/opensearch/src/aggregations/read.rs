@@ -1,11 +1,12 @@
 //! Reading of aggregations.
 
 use spirit::FieldKind;
-use spirit::facets::DateInterval;
 
+use super::chosen::Chosen;
 use super::facet::has_stats;
 use super::interval::{self, Interval};
 use super::pipeline;
+use super::top_hits;
 use super::written;
 use super::{Aggregations, Asked, BUCKETS_MAX, Look, Metric, Named, OfField, OrderBy, Range};
 use crate::date::Dates;
@@ -18,7 +19,7 @@ type Members = [(String, Json)];
 type Read<T> = Result<T, Refusal>;
 
 /// Aggregations that OpenSearch has and this server does not.
-const UNSUPPORTED: [&str; 21] = [
+const UNSUPPORTED: [&str; 20] = [
     "adjacency_matrix",
     "auto_date_histogram",
     "composite",
@@ -38,7 +39,6 @@ const UNSUPPORTED: [&str; 21] = [
     "scripted_metric",
     "significant_terms",
     "significant_text",
-    "top_hits",
     "weighted_avg",
 ];
 
@@ -67,14 +67,17 @@ fn named(name: &str, body: &Json, context: &Context<'_>) -> Read<Named> {
                 }
                 let asked = match pipeline::pipeline(kind, name, value)? {
                     Some(pipeline) => Asked::Pipeline(pipeline),
-                    None => asked(kind, value, context)?,
+                    None if kind == "top_hits" => Asked::TopHits(top_hits::read(name, value)?),
+                    None => asked(kind, name, value, context)?,
                 };
                 found = Some((kind, asked));
             }
         }
     }
     let (kind, asked) = found.ok_or_else(missing)?;
-    if matches!(asked, Asked::Metric { .. } | Asked::Percentiles { .. }) && !within.0.is_empty() {
+    let is_single =
+        matches!(asked, Asked::Metric { .. } | Asked::Percentiles { .. } | Asked::TopHits(_));
+    if is_single && !within.0.is_empty() {
         let what = format!("Aggregator [{name}] of type [{kind}] cannot accept sub-aggregations");
         return Err(Refusal::new("aggregation_initialization_exception", 500, what));
     }
@@ -86,24 +89,28 @@ fn named(name: &str, body: &Json, context: &Context<'_>) -> Read<Named> {
     Ok(Named { name: name.to_owned(), asked, within, meta })
 }
 
-fn asked(kind: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
+fn asked(kind: &str, name: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
     if UNSUPPORTED.contains(&kind) {
         return Err(Refusal::unsupported(format_args!("the aggregation [{kind}]")));
     }
     let metric = |metric| self::metric(metric, body, context);
     match kind {
-        "terms" => terms(body, context),
+        "terms" => terms(name, body, context),
         "date_histogram" => dates(body, context),
         "histogram" => histogram(body, context),
         "range" | "date_range" => ranges(kind, body, context),
         "filters" => filters(body, context),
-        "filter" => Ok(Asked::Filter { query: query_text(body, context)?, kind: "filter" }),
+        "filter" => {
+            let query = query_text(body, context)?;
+            Ok(Asked::Filter { query, kind: "filter", body: body.clone() })
+        }
         "missing" => {
             let of = Options::read("missing", body)?.only(&[])?.field(context, "missing")?;
             let exists = format!(r#"{{"exists":{{"field":{}}}}}"#, Json::String(of.field));
             let query = format!(r#"{{"bool":{{"must_not":{exists}}}}}"#);
-            let query = query_text(&Json::parse(query.as_bytes())?, context)?;
-            Ok(Asked::Filter { query, kind: "missing" })
+            let body = Json::parse(query.as_bytes())?;
+            let query = query_text(&body, context)?;
+            Ok(Asked::Filter { query, kind: "missing", body })
         }
         "avg" => metric(Metric::Avg),
         "min" => metric(Metric::Min),
@@ -140,7 +147,7 @@ impl<'j> Options<'j> {
         let known = |name: &str| name == "field" || names.contains(&name);
         match self.members.iter().find(|(name, _)| !known(name)) {
             None => Ok(self),
-            Some((name, _)) if matches!(&**name, "script" | "missing" | "include" | "exclude") => {
+            Some((name, _)) if matches!(&**name, "script" | "missing") => {
                 Err(Refusal::unsupported(format_args!("[{}] with [{name}]", self.kind)))
             }
             Some((name, _)) => {
@@ -215,7 +222,7 @@ fn query_text(query: &Json, context: &Context<'_>) -> Read<String> {
     written::text(&query::clause(query, context)?, context.schema)
 }
 
-fn terms(body: &Json, context: &Context<'_>) -> Read<Asked> {
+fn terms(name: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
     let options = Options::read("terms", body)?.only(&[
         "size",
         "shard_size",
@@ -226,6 +233,8 @@ fn terms(body: &Json, context: &Context<'_>) -> Read<Asked> {
         "show_term_doc_count_error",
         "execution_hint",
         "collect_mode",
+        "include",
+        "exclude",
     ])?;
     let of = options.field(context, "terms")?;
     if let Some(FieldKind::Time(_)) = of.kind {
@@ -237,7 +246,9 @@ fn terms(body: &Json, context: &Context<'_>) -> Read<Asked> {
         return Err(Refusal::unsupported("[terms] with a [min_doc_count] of 0"));
     }
     let order = options.get("order").map_or(Ok(Vec::new()), order)?;
-    Ok(Asked::Terms { of, size, order, least, missing: options.text("missing") })
+    let chosen = (options.get("include"), options.get("exclude"));
+    let chosen = Chosen::read(chosen, &of, name)?;
+    Ok(Asked::Terms { of, size, order, least, missing: options.text("missing"), chosen })
 }
 
 fn order(value: &Json) -> Read<Vec<(OrderBy, bool)>> {
@@ -308,12 +319,6 @@ fn dates(body: &Json, context: &Context<'_>) -> Read<Asked> {
         value => dates.ms(&shown(value), false).map(|ms| ms as f64),
     };
     let look = look(&options, format.clone(), bound)?;
-    let is_plain =
-        interval.math.is_none() || interval.engine != DateInterval::Quarter && offset == 0;
-    if look.bounds.is_some() && !is_plain {
-        let what = "[date_histogram] with [extended_bounds] of quarters, or of moved units";
-        return Err(Refusal::unsupported(what));
-    }
     Ok(Asked::Dates { of, interval, zone, offset, look })
 }
 
@@ -412,18 +417,19 @@ fn filters(body: &Json, context: &Context<'_>) -> Read<Asked> {
     let options = Options::read("filters", body)?;
     let options = options.only(&["filters", "other_bucket", "other_bucket_key"])?;
     let text = |query: &Json| query_text(query, context);
-    let (queries, names) = match options.get("filters") {
+    let (bodies, names): (Vec<Json>, _) = match options.get("filters") {
         Some(Json::Object(members)) => {
-            let queries = members.iter().map(|(_, query)| text(query)).collect::<Read<_>>()?;
-            (queries, Some(members.iter().map(|(name, _)| name.clone()).collect()))
+            let bodies = members.iter().map(|(_, query)| query.clone());
+            (bodies.collect(), Some(members.iter().map(|(name, _)| name.clone()).collect()))
         }
-        Some(Json::Array(values)) => (values.iter().map(text).collect::<Read<_>>()?, None),
+        Some(Json::Array(values)) => (values.clone(), None),
         _ => return Err(Refusal::illegal_argument("[filters] cannot be null.")),
     };
+    let queries = bodies.iter().map(text).collect::<Read<_>>()?;
     let key = options.text("other_bucket_key");
     let has_others = options.flag("other_bucket", key.is_some())?;
     let others = has_others.then(|| key.unwrap_or("_other_".to_owned()));
-    Ok(Asked::Filters { queries, names, others })
+    Ok(Asked::Filters { queries, names, others, bodies })
 }
 
 fn metric(metric: Metric, body: &Json, context: &Context<'_>) -> Read<Asked> {

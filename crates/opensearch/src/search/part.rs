@@ -30,7 +30,7 @@ const UNSUPPORTED: [&str; 8] = [
 
 impl SearchBody {
     /// Reads a member of the body.
-    pub(super) fn member(&mut self, name: &str, value: &Json) -> Result<(), Refusal> {
+    pub(crate) fn member(&mut self, name: &str, value: &Json) -> Result<(), Refusal> {
         match (name, value) {
             ("query", Json::Object(_)) => self.query = Some(value.clone()),
             ("post_filter", Json::Object(_)) => self.post_filter = Some(value.clone()),

@@ -205,6 +205,74 @@ pub(crate) const AGGREGATES: &[(&str, &str)] = &[
         r#"{"filter":{"match_none":{}},"aggs":{"p":{"avg":{"field":"price"}},"s":{"sum":{"field":"views"}},"t":{"terms":{"field":"tag"}}}}"#,
         r#"{"doc_count":0,"p":{"value":null},"s":{"value":0.0},"t":{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[]}}"#,
     ),
+    (
+        r#"{"terms":{"field":"tag","include":"b.*"}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"bird","doc_count":2},{"key":"beast","doc_count":1}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"tag","exclude":"b.*"}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"Mixed","doc_count":1},{"key":"net","doc_count":1}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"tag","include":["bird","net"]}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"bird","doc_count":2},{"key":"net","doc_count":1}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"tag","include":["bird","net"],"exclude":["net"]}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"bird","doc_count":2}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"tag","include":".*e.*","exclude":"net","size":1}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":1,"buckets":[{"key":"Mixed","doc_count":1}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"tag","include":"b"}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"tag","include":"bird|net","missing":"netto"}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"bird","doc_count":2},{"key":"net","doc_count":1}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"views","include":[10,3]}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":10,"doc_count":2},{"key":3,"doc_count":1}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"views","exclude":[10]}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":-7,"doc_count":1},{"key":3,"doc_count":1},{"key":40,"doc_count":1}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"price","include":[1.5]}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":1.5,"doc_count":1}]}"#,
+    ),
+    (
+        r#"{"terms":{"field":"ok","include":["true"]}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":1,"key_as_string":"true","doc_count":2}]}"#,
+    ),
+    (
+        r#"{"date_histogram":{"field":"at","calendar_interval":"quarter","extended_bounds":{"min":"2026-02-10","max":"2027-01-15"}}}"#,
+        r#"{"buckets":[{"key_as_string":"2026-01-01T00:00:00.000Z","key":1767225600000,"doc_count":0},{"key_as_string":"2026-04-01T00:00:00.000Z","key":1775001600000,"doc_count":0},{"key_as_string":"2026-07-01T00:00:00.000Z","key":1782864000000,"doc_count":0},{"key_as_string":"2026-10-01T00:00:00.000Z","key":1790812800000,"doc_count":4},{"key_as_string":"2027-01-01T00:00:00.000Z","key":1798761600000,"doc_count":0}]}"#,
+    ),
+    (
+        r#"{"date_histogram":{"field":"at","calendar_interval":"month","offset":"+2d","extended_bounds":{"min":"2026-09-01","max":"2027-01-01"}}}"#,
+        r#"{"buckets":[{"key_as_string":"2026-09-03T00:00:00.000Z","key":1788393600000,"doc_count":0},{"key_as_string":"2026-10-03T00:00:00.000Z","key":1790985600000,"doc_count":0},{"key_as_string":"2026-11-03T00:00:00.000Z","key":1793664000000,"doc_count":4},{"key_as_string":"2026-12-03T00:00:00.000Z","key":1796256000000,"doc_count":0},{"key_as_string":"2027-01-03T00:00:00.000Z","key":1798934400000,"doc_count":0}]}"#,
+    ),
+    (
+        r#"{"date_histogram":{"field":"at","calendar_interval":"week","offset":"-6h","time_zone":"Europe/Berlin","extended_bounds":{"min":"2026-10-20","max":"2026-12-10"}}}"#,
+        r#"{"buckets":[{"key_as_string":"2026-10-18T18:00:00.000+02:00","key":1792339200000,"doc_count":0},{"key_as_string":"2026-10-25T18:00:00.000+01:00","key":1792947600000,"doc_count":0},{"key_as_string":"2026-11-01T18:00:00.000+01:00","key":1793552400000,"doc_count":0},{"key_as_string":"2026-11-08T18:00:00.000+01:00","key":1794157200000,"doc_count":0},{"key_as_string":"2026-11-15T18:00:00.000+01:00","key":1794762000000,"doc_count":1},{"key_as_string":"2026-11-22T18:00:00.000+01:00","key":1795366800000,"doc_count":2},{"key_as_string":"2026-11-29T18:00:00.000+01:00","key":1795971600000,"doc_count":1},{"key_as_string":"2026-12-06T18:00:00.000+01:00","key":1796576400000,"doc_count":0}]}"#,
+    ),
+    (
+        r#"{"date_histogram":{"field":"at","calendar_interval":"quarter","offset":"+1d","time_zone":"America/New_York","format":"yyyy-MM-dd","extended_bounds":{"min":"2026-01-01","max":"2027-01-15"}}}"#,
+        r#"{"buckets":[{"key_as_string":"2026-01-02","key":1767330000000,"doc_count":0},{"key_as_string":"2026-04-02","key":1775102400000,"doc_count":0},{"key_as_string":"2026-07-02","key":1782964800000,"doc_count":0},{"key_as_string":"2026-10-02","key":1790913600000,"doc_count":4},{"key_as_string":"2027-01-02","key":1798866000000,"doc_count":0}]}"#,
+    ),
+    (
+        r#"{"date_histogram":{"field":"at","fixed_interval":"2d","offset":"+30h","extended_bounds":{"min":"2026-11-18T01:00:00Z","max":"2026-12-04T03:00:00Z"}}}"#,
+        r#"{"buckets":[{"key_as_string":"2026-11-18T06:00:00.000Z","key":1794981600000,"doc_count":0},{"key_as_string":"2026-11-20T06:00:00.000Z","key":1795154400000,"doc_count":0},{"key_as_string":"2026-11-22T06:00:00.000Z","key":1795327200000,"doc_count":3},{"key_as_string":"2026-11-24T06:00:00.000Z","key":1795500000000,"doc_count":0},{"key_as_string":"2026-11-26T06:00:00.000Z","key":1795672800000,"doc_count":0},{"key_as_string":"2026-11-28T06:00:00.000Z","key":1795845600000,"doc_count":0},{"key_as_string":"2026-11-30T06:00:00.000Z","key":1796018400000,"doc_count":1},{"key_as_string":"2026-12-02T06:00:00.000Z","key":1796191200000,"doc_count":0},{"key_as_string":"2026-12-04T06:00:00.000Z","key":1796364000000,"doc_count":0}]}"#,
+    ),
+    (
+        r#"{"date_histogram":{"field":"at","fixed_interval":"2d","offset":"-6h","extended_bounds":{"min":"2026-11-19T23:00:00Z","max":"2026-12-04T23:00:00Z"}}}"#,
+        r#"{"buckets":[{"key_as_string":"2026-11-18T18:00:00.000Z","key":1795024800000,"doc_count":0},{"key_as_string":"2026-11-20T18:00:00.000Z","key":1795197600000,"doc_count":1},{"key_as_string":"2026-11-22T18:00:00.000Z","key":1795370400000,"doc_count":2},{"key_as_string":"2026-11-24T18:00:00.000Z","key":1795543200000,"doc_count":0},{"key_as_string":"2026-11-26T18:00:00.000Z","key":1795716000000,"doc_count":0},{"key_as_string":"2026-11-28T18:00:00.000Z","key":1795888800000,"doc_count":0},{"key_as_string":"2026-11-30T18:00:00.000Z","key":1796061600000,"doc_count":1},{"key_as_string":"2026-12-02T18:00:00.000Z","key":1796234400000,"doc_count":0}]}"#,
+    ),
 ];
 
 /// An aggregation that is refused, the kind of the error, and the reason.
@@ -267,4 +335,14 @@ pub(crate) const REFUSED: &[(&str, &str, &str)] = &[
     ),
     (r#"{"foo":{}}"#, "parsing_exception", r#"Unknown aggregation type [foo]"#),
     (r#"{}"#, "parsing_exception", r#"Missing definition for aggregation [x]"#),
+    (
+        r#"{"terms":{"field":"views","include":"1.*"}}"#,
+        "aggregation_execution_exception",
+        "Aggregation [x] cannot support regular expression style include/exclude settings as they can only be applied to string fields. Use an array of numeric values for include/exclude clauses used to filter numeric fields",
+    ),
+    (
+        r#"{"terms":{"field":"views","include":["x"]}}"#,
+        "number_format_exception",
+        "For input string: \"x\"",
+    ),
 ];

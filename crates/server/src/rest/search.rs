@@ -8,20 +8,20 @@ use axum::body::Body;
 use axum::extract::Path;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use spirit::search::Total;
 use spirit_opensearch::aggregations::Aggregations;
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
 use spirit_opensearch::query::Context;
-use spirit_opensearch::search::{SearchBody, TrackTotalHits};
+use spirit_opensearch::search::SearchBody;
 
 use super::answer::filtered;
-use super::hit::{self, Hit};
 use super::hits::{self, Found, Moment};
 use super::names;
+use super::page;
 use super::parameters::Parameters;
 use super::point_in_time::{self, PointsInTime};
 use super::refused::{Answered, Refused};
+use super::top_hits;
 use crate::api::body;
 use crate::api::server::{Server, State};
 use crate::problem::Problem;
@@ -96,7 +96,7 @@ pub(super) async fn answer(
     for served in served {
         found.push(find(server, served, &asked, moment).await?);
     }
-    let aggregations = aggregations(&asked, &mut found)?;
+    let aggregations = aggregations(server, served, &asked, moment, &mut found).await?;
     let took = started.elapsed().as_millis();
     Ok(answer_json(&asked, served.len(), found, aggregations, took))
 }
@@ -132,14 +132,26 @@ async fn find(
 }
 
 /// Returns the answers of aggregations over all indexes; none if none were asked for.
-fn aggregations(asked: &SearchBody, found: &mut [Found]) -> Answered<Option<String>> {
+async fn aggregations(
+    server: &Server,
+    served: &[Arc<Served>],
+    asked: &SearchBody,
+    moment: Moment,
+    found: &mut [Found],
+) -> Answered<Option<String>> {
     let parts: Vec<_> = found.iter_mut().filter_map(|found| found.aggregations.take()).collect();
     let (read, aggregates) = match <[_; 1]>::try_from(parts) {
         Ok([one]) => one,
         Err(parts) if parts.is_empty() => return Ok(None),
         Err(parts) => Aggregations::merged(&parts)?,
     };
-    Ok(Some(read.answer(&aggregates, asked.typed_keys)?.to_string()))
+    if !read.has_hits() {
+        return Ok(Some(read.answer(&aggregates, asked.typed_keys)?.to_string()));
+    }
+    let mark = top_hits::mark()?;
+    let (answer, wanted) = read.answer_with_hits(&aggregates, asked.typed_keys, &mark)?;
+    let marked = (answer.to_string(), &*mark, wanted);
+    top_hits::fill(server, served, asked, moment, marked).await.map(Some)
 }
 
 fn answer_json(
@@ -149,38 +161,14 @@ fn answer_json(
     aggregations: Option<String>,
     took: u128,
 ) -> String {
-    let totals: Vec<Total> = found.iter().map(|found| found.total).collect();
     let aggregations = aggregations.map(|answers| format!(r#","aggregations":{answers}"#));
-    let max_score = found.iter().filter_map(|found| found.max_score).max_by(f32::total_cmp);
-    let mut hits: Vec<Hit> = found.into_iter().flat_map(|found| found.hits).collect();
-    if shards > 1 {
-        hits.sort_by(|one, other| hit::order(asked, &one.rank, &other.rank));
-    }
-    let page = hits.into_iter().skip(asked.from).take(asked.size);
-    let page: Vec<String> = page.map(|hit| hit.json()).collect();
-    let max_score = hit::score_json(max_score);
     let pit = asked.pit.as_ref().map(|pit| format!(r#""pit_id":"{}","#, pit.id));
     format!(
-        r#"{{{}"took":{took},"timed_out":false,"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}},"hits":{{{}"max_score":{max_score},"hits":[{}]}}{}"#,
+        r#"{{{}"took":{took},"timed_out":false,"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}},"hits":{}{}"#,
         pit.unwrap_or_default(),
-        total_json(asked, &totals),
-        page.join(","),
+        page::hits_json(asked, found),
         aggregations.unwrap_or_default()
     )
-}
-
-fn total_json(asked: &SearchBody, totals: &[Total]) -> String {
-    let sum: u64 = totals.iter().map(|total| total.count()).sum();
-    let (value, relation) = match asked.track_total_hits {
-        TrackTotalHits::Off => return String::new(),
-        TrackTotalHits::UpTo(limit) if !asked.total_as_int && sum > limit => (limit, "gte"),
-        _ if totals.iter().all(|total| total.is_exact()) => (sum, "eq"),
-        _ => (sum, "gte"),
-    };
-    match asked.total_as_int {
-        true => format!(r#""total":{value},"#),
-        false => format!(r#""total":{{"value":{value},"relation":"{relation}"}},"#),
-    }
 }
 
 /// Returns the time in milliseconds since 1970.
