@@ -94,3 +94,49 @@ fn texts_are_analyzed() {
         assert!(error["error"]["reason"].as_str().unwrap().contains(reason), "{error}");
     }
 }
+
+#[test]
+fn work_on_matches_is_cancelled() {
+    const DOCUMENTS: u64 = 20_000;
+    let folder = Folder::new();
+    let server = Server::start(&folder.path("all"), &[]);
+    let line = |n| format!("{{\"index\":{{\"_id\":\"{n}\"}}}}\n{{\"n\":{n}}}\n");
+    let bulk: String = (0..DOCUMENTS).map(line).collect();
+    assert_eq!(server.post("/r/_bulk", bulk, &JSON).is(200)["errors"], false);
+    let path = "/r/_delete_by_query?wait_for_completion=false&scroll_size=1";
+    let task = server.post(path, r#"{"query":{"match_all":{}}}"#, &JSON).is(200)["task"].clone();
+    let task = task.as_str().unwrap();
+    let none = server.post("/_tasks/_cancel?actions=*search", "", &JSON).is(200);
+    assert_eq!(none, json!({"nodes": {}}));
+    let cancelled = server.post(&format!("/_tasks/{task}/_cancel"), "", &JSON).is(200);
+    let shown = &cancelled["nodes"]["spirit"]["tasks"][task];
+    assert_eq!((&shown["cancellable"], &shown["cancelled"]), (&json!(true), &json!(true)));
+    let done = loop {
+        let done = server.get(&format!("/_tasks/{task}")).is(200);
+        if done["completed"] == true {
+            break done;
+        }
+    };
+    let response = &done["response"];
+    assert_eq!(
+        (&response["canceled"], &done["task"]["cancelled"]),
+        (&json!("by user request"), &json!(true))
+    );
+    let deleted = response["deleted"].as_u64().unwrap();
+    assert!(deleted < DOCUMENTS, "{done}");
+    assert_eq!(server.get("/r/_count").is(200)["count"], DOCUMENTS - deleted);
+    // One that has ended, one that never was, and one of another node.
+    let failure = |id: &str| {
+        let answer = server.post(&format!("/_tasks/{id}/_cancel"), "", &JSON).is(200);
+        answer["node_failures"][0]["caused_by"]["reason"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(failure(task), format!("task [{task}] is not found"));
+    assert_eq!(failure("spirit:99999"), "task [spirit:99999] is not found");
+    assert_eq!(failure("other:1"), "No such node [other]");
+    let malformed = server.post("/_tasks/abc/_cancel", "", &JSON).is(400);
+    assert_eq!(malformed["error"]["reason"], "malformed task id abc");
+    // All at once.
+    server.post(path, r#"{"query":{"match_all":{}}}"#, &JSON).is(200);
+    let all = server.post("/_tasks/_cancel?actions=*byquery", "", &JSON).is(200);
+    assert_eq!(all["nodes"]["spirit"]["tasks"].as_object().unwrap().len(), 1, "{all}");
+}

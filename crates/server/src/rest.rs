@@ -100,6 +100,8 @@ pub(crate) fn router(settings: &Settings) -> Router<Server> {
         .route("/{index}/_update_by_query", post(by_query::update))
         .route("/_tasks", get(tasks::list))
         .route("/_tasks/{id}", get(tasks::show))
+        .route("/_tasks/{id}/_cancel", post(tasks::cancel))
+        .route("/_tasks/_cancel", post(tasks::cancel_all))
         .route("/_mget", get(document::many).post(document::many))
         .route("/{index}/_mget", get(document::many).post(document::many))
         .route("/_refresh", get(indices::refresh).post(indices::refresh))

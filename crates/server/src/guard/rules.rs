@@ -140,6 +140,8 @@ pub static RULES: &[Rule] = &[
     rule("POST", "/{index}/_update_by_query", WRITE, "indices:data/write/update/byquery"),
     rule("GET", "/_tasks", Server, "cluster:monitor/tasks/lists"),
     rule("GET", "/_tasks/{id}", Server, "cluster:monitor/task/get"),
+    rule("POST", "/_tasks/{id}/_cancel", Server, "cluster:admin/tasks/cancel"),
+    rule("POST", "/_tasks/_cancel", Server, "cluster:admin/tasks/cancel"),
     rule("POST", "/_aliases", ADMIN, ALIASES),
     rule("GET", "/_alias", Server, ALIASES_SHOWN),
     rule("GET", "/_alias/{alias}", Server, ALIASES_SHOWN),

@@ -257,7 +257,7 @@ impl Work {
         let mut result = Ok(());
         for served in served {
             result = self.change_all(&served).await;
-            if result.is_err() || self.failed != 200 {
+            if result.is_err() || self.failed != 200 || self.progress.is_cancelled {
                 break;
             }
         }
@@ -289,6 +289,11 @@ impl Work {
             let is_last = page.matches.len() < Search::HITS_MAX;
             let left = (total - seen).min(page.matches.len() as u64) as usize;
             for batch in page.matches[..left].chunks(self.asked.batch) {
+                if self.task.is_cancelled() {
+                    self.progress.is_cancelled = true;
+                    self.task.is_at(&self.progress);
+                    return Ok(());
+                }
                 self.change(served, batch.to_vec()).await?;
                 self.task.is_at(&self.progress);
                 if self.failed != 200 {
