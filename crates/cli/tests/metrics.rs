@@ -116,14 +116,24 @@ fn figures_are_those_of_the_requests() {
     assert!(sum > 0.0 && sum < 60.0, "{sum}");
     let of = |name: &str| read.value(&format!("{name}{{index=\"birds\"}}"));
     assert_eq!((of("spirit_documents"), of("spirit_queries_total")), (6.0, 6.0));
-    let of =
+    let op =
         |op: &str| read.value(&format!("spirit_documents_total{{index=\"birds\",op=\"{op}\"}}"));
-    assert_eq!((of("accept"), of("delete"), of("expire")), (7.0, 1.0, 0.0));
+    assert_eq!((op("accept"), op("delete"), op("expire")), (7.0, 1.0, 0.0));
     assert_eq!(read.value("spirit_indexes{state=\"serving\"}"), 1.0);
     let heap = |state: &str| {
-        read.value(&format!("spirit_heap_bytes{{index=\"birds\",state=\"{state}\"}}"))
+        let labels = format!("index=\"birds\",heap=\"dram\",state=\"{state}\"");
+        read.value(&format!("spirit_heap_bytes{{{labels}}}"))
     };
     assert!(heap("used") > 0.0 && heap("used") + heap("free") <= f64::from(64 << 20));
+    let budget = |heap: &str, state: &str| {
+        read.value(&format!("spirit_budget_bytes{{heap=\"{heap}\",state=\"{state}\"}}"))
+    };
+    assert_eq!(budget("dram", "reserved"), f64::from(64 << 20));
+    assert_eq!(budget("dram", "reserved") + budget("dram", "free"), f64::from(1 << 30));
+    assert_eq!(of("spirit_durable_lag_documents"), 8.0);
+    assert!(of("spirit_durability_flushes_total") >= 8.0);
+    assert!(of("spirit_recovery_duration_seconds") > 0.0);
+    assert_eq!(read.value("spirit_waiting_questions"), 0.0);
     assert!(read.value("process_resident_memory_bytes") > 1e6);
     assert!(read.value("process_open_fds") > 3.0);
     assert!(read.value("spirit_uptime_seconds") > 0.0);

@@ -18,6 +18,7 @@ mod write;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
+pub(crate) mod trail;
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};

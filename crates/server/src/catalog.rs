@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use spirit::{Builder, Index, OpenError};
 use spirit_forms::size::Size;
+use std::time::Instant;
 
 use crate::index_name::IndexName;
 use crate::kept::Kept;
@@ -126,12 +127,20 @@ impl Catalog {
             percent.store(progress.percent(), Relaxed);
         });
         let entry = match self.opened(&name, builder) {
-            Ok(index) => Entry::Serving(Arc::new(Served::new(name.clone(), index))),
-            Err(why) => Entry::OutOfService(why),
+            Ok(index) => {
+                let duration_ms = started.elapsed().as_millis() as u64;
+                tracing::info!(index = name.as_str(), duration_ms, "opened an index");
+                Entry::Serving(Arc::new(Served::new(name.clone(), index)))
+            }
+            Err(why) => {
+                tracing::error!(index = name.as_str(), why, "an index is out of service");
+                Entry::OutOfService(why)
+            }
         };
         self.entries_mut().insert(name, entry);
     }
 
+        let started = Instant::now();
     /// Opens an index with the DRAM that it had.
     fn opened(&self, name: &IndexName, builder: Builder) -> Result<Index, String> {
         let directory = self.path(name);
@@ -234,6 +243,7 @@ impl Catalog {
         let taken = self.all().iter().map(|served| served.taken()).fold(asked, Taken::and);
         let budgets = [
             ("dram", taken.dram, asked.dram, self.settings.dram),
+        tracing::info!(index = name.as_str(), dram = asked.dram, nvm = asked.nvm, "made an index");
             ("nvm", taken.nvm, asked.nvm, self.settings.nvm),
         ];
         for (name, taken, asked, budget) in budgets {
@@ -273,6 +283,10 @@ impl Catalog {
             percents += match entry {
                 Entry::Starting(percent) => {
                     readiness.starting += 1;
+        match &removed {
+            Ok(()) => tracing::info!(index = name.as_str(), "deleted an index"),
+            Err(error) => tracing::error!(index = name.as_str(), %error, "cannot delete an index"),
+        }
                     usize::from(percent.load(Relaxed).min(99))
                 }
                 Entry::Serving(_) => {
@@ -292,14 +306,16 @@ impl Catalog {
     /// Closes all indexes, one after the other. Returns what went wrong.
     pub(crate) fn close(&self) -> Vec<(IndexName, String)> {
         let entries = std::mem::take(&mut *self.entries_mut());
-        let close = |(name, entry)| {
+        let close = |(name, entry): (IndexName, Entry)| {
             let Entry::Serving(served) = entry else { return None };
             let closed = match Arc::try_unwrap(served) {
                 Ok(served) => served.index.close(),
                 // A question that did not end in time has it.
                 Err(served) => served.index.prepare_close(),
             };
-            closed.err().map(|error| (name, error.to_string()))
+            let error = closed.err()?;
+            tracing::error!(index = name.as_str(), %error, "cannot close an index");
+            Some((name, error.to_string()))
         };
         entries.into_iter().filter_map(close).collect()
     }

@@ -1,19 +1,26 @@
 //! Connections: accepting, limits in time and number, and an end that answers what is under way.
 
+use std::convert::Infallible;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use axum::http::Request;
+use axum::response::Response;
+use hyper::body::Incoming;
+use hyper::service::Service;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use hyper_util::service::TowerToHyperService;
+use hyper_util::service::{TowerToHyperService, TowerToHyperServiceFuture};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
+use crate::client::Client;
 use crate::settings::Settings;
 use crate::tls::Tls;
 
@@ -33,14 +40,17 @@ pub(crate) enum Listener {
 
 /// A connection that was accepted.
 enum Accepted {
-    Tcp(tokio::net::TcpStream, Option<Arc<Tls>>),
+    Tcp(tokio::net::TcpStream, SocketAddr, Option<Arc<Tls>>),
     Unix(tokio::net::UnixStream),
 }
 
 impl Listener {
     async fn accept(&self) -> io::Result<Accepted> {
         Ok(match self {
-            Listener::Tcp(listener, tls) => Accepted::Tcp(listener.accept().await?.0, tls.clone()),
+            Listener::Tcp(listener, tls) => {
+                let (stream, address) = listener.accept().await?;
+                Accepted::Tcp(stream, address, tls.clone())
+            }
             Listener::Unix(listener) => Accepted::Unix(listener.accept().await?.0),
         })
     }
@@ -114,19 +124,20 @@ async fn accept(listener: &Listener, serving: &Serving, graceful: &GracefulShutd
 impl Serving {
     async fn connected(self, accepted: Accepted, watcher: Watcher, permit: OwnedSemaphorePermit) {
         match accepted {
-            Accepted::Unix(stream) => self.speak(stream, watcher).await,
-            Accepted::Tcp(stream, tls) => {
+            Accepted::Unix(stream) => self.speak(stream, Client::Socket, watcher).await,
+            Accepted::Tcp(stream, address, tls) => {
+                let client = Client::Address(address.ip());
                 // Answers are small and written at once.
                 let _ = stream.set_nodelay(true);
                 match tls {
-                    None => self.speak(stream, watcher).await,
+                    None => self.speak(stream, client, watcher).await,
                     Some(tls) => {
                         let handshake = tls.acceptor().accept(stream);
                         // A client that speaks no TLS, or slowly, is no error of the server.
                         if let Ok(Ok(stream)) =
                             tokio::time::timeout(self.handshake, handshake).await
                         {
-                            self.speak(stream, watcher).await;
+                            self.speak(stream, client, watcher).await;
                         }
                     }
                 }
@@ -135,14 +146,31 @@ impl Serving {
         drop(permit);
     }
 
-    async fn speak<S>(self, stream: S, watcher: Watcher)
+    async fn speak<S>(self, stream: S, client: Client, watcher: Watcher)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        let service = TowerToHyperService::new(self.router);
+        let service = OfClient { router: TowerToHyperService::new(self.router), client };
         let connection =
             self.builder.serve_connection_with_upgrades(TokioIo::new(stream), service).into_owned();
         // A client that breaks off, or speaks no HTTP, is no error of the server.
         let _ = watcher.watch(connection).await;
+    }
+}
+
+/// The router, for the requests of one client.
+struct OfClient {
+    router: TowerToHyperService<Router>,
+    client: Client,
+}
+
+impl Service<Request<Incoming>> for OfClient {
+    type Response = Response;
+    type Error = Infallible;
+    type Future = TowerToHyperServiceFuture<Router, Request<Incoming>>;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        request.extensions_mut().insert(self.client);
+        self.router.call(request)
     }
 }

@@ -7,11 +7,13 @@
 
 mod api;
 mod catalog;
+mod client;
 mod connections;
 mod deleted;
 pub mod guard;
 mod index_name;
 mod kept;
+mod log;
 mod metrics;
 mod notify;
 mod page;

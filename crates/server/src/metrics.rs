@@ -13,6 +13,8 @@ pub(crate) use text::Text;
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use crate::log;
+
 /// The figures of a server since its start.
 #[derive(Debug)]
 pub(crate) struct Metrics {
@@ -39,6 +41,9 @@ impl Metrics {
         );
         let uptime = self.started.elapsed().as_secs_f64();
         text.gauge("spirit_uptime_seconds", "Time since the server started", &[(&[], uptime)]);
+        let lost = log::lost() as f64;
+        let help = "Lines of the log that were lost, as nobody read them in time";
+        text.counter("spirit_log_lost_lines_total", help, &[(&[], lost)]);
         self.requests.write(text);
         process::write(text, self.started_at);
     }

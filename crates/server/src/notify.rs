@@ -18,7 +18,7 @@ pub(crate) const STOPPING: &str = "STOPPING=1";
 pub(crate) fn notify(state: &str) {
     let Some(socket) = std::env::var_os(SOCKET).filter(|socket| !socket.is_empty()) else { return };
     if let Err(error) = send(&socket, state) {
-        eprintln!("spirit: ${SOCKET}: {error}");
+        tracing::warn!(%error, socket = ?socket, "the service manager does not listen");
     }
 }
 

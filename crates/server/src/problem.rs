@@ -34,6 +34,10 @@ fn number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result<S:
     serializer.serialize_u16(status.as_u16())
 }
 
+/// The reason why the server failed to answer, for its log. It is an extension of the answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Cause(pub(crate) String);
+
 /// The answer to a request.
 pub(crate) type Answered<T> = Result<T, Problem>;
 
@@ -103,6 +107,9 @@ impl IntoResponse for Problem {
         if is_busy.contains(&self.status) {
             let after = HeaderValue::from_static(RETRY_AFTER);
             response.headers_mut().insert(header::RETRY_AFTER, after);
+        }
+        if self.status == StatusCode::INTERNAL_SERVER_ERROR {
+            response.extensions_mut().insert(Cause(self.detail));
         }
         response
     }

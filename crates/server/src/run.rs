@@ -16,6 +16,7 @@ use crate::api::server::Server;
 use crate::catalog::Catalog;
 use crate::connections::{self, Listener};
 use crate::guard::{Keyring, KeysError};
+use crate::log::{self, Refusals};
 use crate::notify::{READY, STOPPING, notify};
 use crate::reload;
 use crate::settings::Settings;
@@ -102,7 +103,14 @@ impl Error for ServeError {
 
 /// Serves the indexes of a directory until the process is asked to end. `listening` is called with the
 /// URL once connections are accepted.
-pub fn serve(mut settings: Settings, listening: impl FnOnce(&str)) -> Result<(), ServeError> {
+pub fn serve(settings: Settings, listening: impl FnOnce(&str)) -> Result<(), ServeError> {
+    let log = log::start(&settings.logging).map_err(ServeError::System)?;
+    let served = serve_logged(settings, listening);
+    log.flush();
+    served
+}
+
+fn serve_logged(mut settings: Settings, listening: impl FnOnce(&str)) -> Result<(), ServeError> {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     for threads in [&mut settings.query_threads, &mut settings.ingest_threads] {
         *threads = if *threads == 0 { cores } else { *threads };
@@ -184,12 +192,18 @@ async fn serve_catalog(
     let workers = workers.map_err(ServeError::System)?;
     let end = end_when_asked().map_err(ServeError::System)?;
     catalog.start();
-    reload::start(keyring.clone(), tls).map_err(ServeError::System)?;
-    let router = api::router(Server::new(settings.clone(), catalog, workers, keyring, end.clone()));
+    let refusals = Arc::new(Refusals::default());
+    reload::start(keyring.clone(), refusals.clone(), tls).map_err(ServeError::System)?;
+    let (version, keys) = (env!("CARGO_PKG_VERSION"), keyring.is_locked());
+    let server = Server::new(settings.clone(), catalog, workers, keyring, refusals, end.clone());
+    let router = api::router(server);
     notify(READY);
-    listening(&format!("{scheme}://{address}"));
+    let (url, directory) = (format!("{scheme}://{address}"), settings.directory.display());
+    tracing::info!(version, url, %directory, keys, "the server listens");
+    listening(&url);
     connections::serve(listeners, router, settings, end).await;
     notify(STOPPING);
+    tracing::info!("the server ends");
     drop(sockets);
     Ok(())
 }

@@ -4,6 +4,7 @@
 //! the same names.
 
 mod in_force;
+mod logging;
 mod table;
 
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ use std::time::Duration;
 use spirit::{Durability, OnFull};
 
 pub use in_force::{InForce, Origin, SettingsError};
+pub use logging::{LogFormat, Logging};
 pub use table::{SETTINGS, Setting};
 pub(crate) use table::{durability, on_full};
 
@@ -76,6 +78,8 @@ pub struct Settings {
     pub pit_dram: u64,
     /// The time in which the headers of a request have to come.
     pub header_timeout: Duration,
+    /// What is logged, and how.
+    pub logging: Logging,
     /// The time that requests under way have when the server ends.
     pub shutdown_timeout: Duration,
 }

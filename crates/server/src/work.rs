@@ -59,6 +59,11 @@ impl Workers {
         Ok(Workers { tasks, timeout })
     }
 
+    /// Returns the number of questions that wait for a thread.
+    pub(crate) fn waiting(&self) -> usize {
+        self.tasks.len()
+    }
+
     /// Asks an index. The work gets a reader with the limits of a question that waits from now on.
     pub(crate) async fn ask<T: Send + 'static>(
         &self,

@@ -1,6 +1,7 @@
 //! A real `spirit serve`, and a client of it.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -59,9 +60,21 @@ impl Server {
         server
     }
 
+    /// Starts a server that writes its log to a file.
+    pub(crate) fn start_logged(directory: &str, flags: &[&str], key: &str, log: File) -> Server {
+        let mut server = Server::start_with(directory, flags, log.into());
+        server.key = key.to_owned();
+        server.wait_until_ready();
+        server
+    }
+
     /// Starts a server, and does not wait for its indexes. It listens on a free port, unless the flags
     /// say where.
     pub(crate) fn start_unready(directory: &str, flags: &[&str]) -> Server {
+        Server::start_with(directory, flags, Stdio::inherit())
+    }
+
+    fn start_with(directory: &str, flags: &[&str], log: Stdio) -> Server {
         let free_port = ["--listen", "127.0.0.1:0"];
         let listen = if flags.contains(&"--listen") { &free_port[..0] } else { &free_port };
         let mut child = Command::new(env!("CARGO_BIN_EXE_spirit"))
@@ -69,6 +82,7 @@ impl Server {
             .args(listen)
             .args(flags)
             .stdout(Stdio::piped())
+            .stderr(log)
             .spawn()
             .unwrap();
         let mut line = String::new();

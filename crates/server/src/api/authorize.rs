@@ -2,6 +2,8 @@
 //!
 //! Names in bodies, and patterns, are decided where they become indexes, by [`Server::access`].
 
+use std::sync::Arc;
+
 use axum::extract::{FromRequestParts, MatchedPath, RawPathParams, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -9,6 +11,8 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 use super::server::Server;
+use super::trail::Trail;
+use crate::client::Client;
 use crate::guard::{Access, Denied, Need, Rule};
 use crate::problem::Problem;
 use crate::rest;
@@ -27,6 +31,9 @@ pub(super) async fn authorize(
     let (mut parts, body) = request.into_parts();
     match judged(&server, &mut parts).await {
         Ok(access) => {
+            if let Some(trail) = parts.extensions.get::<Arc<Trail>>() {
+                trail.let_in(&access);
+            }
             parts.extensions.insert(access);
             next.run(Request::from_parts(parts, body)).await
         }
@@ -41,7 +48,7 @@ async fn judged(server: &Server, parts: &mut Parts) -> Result<Access, Response> 
         return Ok(Access::Nothing);
     }
     let access = server.keyring().access(&parts.headers);
-    let access = access.map_err(|why| unauthorized(parts, why))?;
+    let access = access.map_err(|why| unauthorized(server, parts, why))?;
     if matches!(access, Access::All) {
         return Ok(access);
     }
@@ -77,7 +84,10 @@ async fn check_indexes(access: &Access, rule: &Rule, parts: &mut Parts) -> Resul
     }
 }
 
-fn unauthorized(parts: &Parts, why: Denied) -> Response {
+fn unauthorized(server: &Server, parts: &Parts, why: Denied) -> Response {
+    if let Some(client) = parts.extensions.get::<Client>() {
+        server.refusals().add(*client, why.why());
+    }
     let path = parts.uri.path();
     let mut response = match super::is_own(&parts.uri) {
         true => {

@@ -49,6 +49,7 @@ pub(crate) async fn read(server: &Server, headers: &HeaderMap, body: Body) -> An
     timeout(time, reading.read(body, declared as usize)).await.map_err(|_| too_slow(time))??;
     let bytes = unpacked(headers, std::mem::take(&mut reading.bytes), limit)?;
     reading.take_room(bytes.len()).await?;
+    server.trail().body(&bytes);
     Ok(Received { bytes, _room: reading.room })
 }
 

@@ -1,14 +1,22 @@
 //! `/metrics`: the figures of the server and of its indexes.
 
+use std::sync::Arc;
+
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use spirit::stats::Stats;
+use spirit::stats::{SegmentStats, Stats};
 
 use super::server::{Server, State};
 use crate::metrics::Text;
+use crate::served::{Served, Taken};
 
 /// Prometheus' text form.
 const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
+
+/// The engine's name of the point at which operations are durable in the log.
+const LOG_FENCE: &str = "log.fence";
+/// The states of segments that are not in the second tier.
+const FRESH: [&str; 2] = ["ingested", "flushed"];
 
 /// An index, its figures, and how often it was asked.
 type Figures = (String, Stats, u64);
@@ -19,7 +27,8 @@ pub(super) async fn show(State(server): State<Server>) -> Response {
     let readiness = server.catalog().readiness();
     let mut failed = readiness.failed.len();
     let mut figures: Vec<Figures> = Vec::new();
-    for served in server.catalog().all() {
+    let all = server.catalog().all();
+    for served in &all {
         match served.index.stats() {
             Ok(stats) => figures.push((served.name.to_string(), stats, served.queries())),
             // It accepts nothing more, and has no figures.
@@ -38,6 +47,10 @@ pub(super) async fn show(State(server): State<Server>) -> Response {
     write_counts(&mut text, &figures);
     write_bytes(&mut text, &figures);
     write_caches(&mut text, &figures);
+    write_stages(&mut text, &figures, &all);
+    write_budget(&mut text, &server, &all);
+    let waiting = server.waiting_questions() as f64;
+    text.gauge("spirit_waiting_questions", "Questions that wait for a thread", &[(&[], waiting)]);
     let kind = HeaderValue::from_static(KIND);
     ([(header::CONTENT_TYPE, kind)], text.end()).into_response()
 }
@@ -110,21 +123,81 @@ fn write_bytes(text: &mut Text, figures: &[Figures]) {
         ]
     });
     write(text, "spirit_index_bytes", "Bytes by structure", "part", &bytes);
-    for (heap, name) in [(false, "spirit_heap_bytes"), (true, "spirit_second_tier_bytes")] {
-        let bytes = parts(figures, |stats| {
-            let is_own = |name: &str| name.starts_with("nvm") == heap;
+    write_heaps(text, figures);
+}
+
+/// Writes the two heaps of each index: DRAM, and the second tier in its file.
+fn write_heaps(text: &mut Text, figures: &[Figures]) {
+    let mut samples = Vec::new();
+    for (index, stats, _) in figures {
+        for (heap, is_second) in [("dram", false), ("nvm", true)] {
+            let is_own = |name: &str| name.starts_with("nvm") == is_second;
             let own = stats.partitions.iter().filter(|partition| is_own(partition.name));
             let (used, all) = own.fold((0, 0), |(used, all), partition| {
                 (used + partition.used, all + partition.bytes)
             });
-            if all == 0 {
-                return Vec::new();
+            if all > 0 {
+                samples.push((heap_labels(index, heap, "used"), used as f64));
+                samples.push((heap_labels(index, heap, "free"), all.saturating_sub(used) as f64));
             }
-            vec![("used", used), ("free", all.saturating_sub(used))]
-        });
-        let help = if heap { "Second tier, in the file" } else { "DRAM of the heap" };
-        write(text, name, help, "state", &bytes);
+        }
     }
+    let samples: Vec<_> = samples.iter().map(|(labels, value)| (&labels[..], *value)).collect();
+    let help = "Partitions of an index in DRAM, and in the second tier, which is in its file";
+    text.gauge("spirit_heap_bytes", help, &samples);
+}
+
+fn heap_labels<'l>(index: &'l str, heap: &'l str, state: &'l str) -> [(&'l str, &'l str); 3] {
+    [("index", index), ("heap", heap), ("state", state)]
+}
+
+/// Writes what all indexes may take together, and what they have of it.
+fn write_budget(text: &mut Text, server: &Server, served: &[Arc<Served>]) {
+    let taken = served.iter().map(|served| served.taken()).fold(Taken::default(), Taken::and);
+    let settings = server.settings();
+    let mut samples = Vec::new();
+    for (heap, taken, all) in
+        [("dram", taken.dram, settings.dram), ("nvm", taken.nvm, settings.nvm)]
+    {
+        samples.push(([("heap", heap), ("state", "reserved")], taken as f64));
+        samples.push(([("heap", heap), ("state", "free")], all.saturating_sub(taken) as f64));
+    }
+    let samples: Vec<_> = samples.iter().map(|(labels, value)| (&labels[..], *value)).collect();
+    text.gauge("spirit_budget_bytes", "What all indexes may take together", &samples);
+}
+
+/// Writes the work of the threads behind writes, and what a start had to do and would have to.
+fn write_stages(text: &mut Text, figures: &[Figures], served: &[Arc<Served>]) {
+    let fences = each(figures, |(_, stats, _)| {
+        let fences = stats.fences.iter().filter(|(name, _)| *name == LOG_FENCE);
+        fences.map(|(_, count)| *count as f64).sum()
+    });
+    let help = "Groups of operations that were made durable since the start";
+    write(text, "spirit_durability_flushes_total", help, "", &fences);
+    let waiting = each(figures, |(_, stats, _)| {
+        let only_logged = |one: &&SegmentStats| FRESH.contains(&&*one.state);
+        stats.segments.iter().filter(only_logged).map(|one| one.rows as f64).sum()
+    });
+    let help = "Operations that only the log makes durable: a start replays them";
+    write(text, "spirit_durable_lag_documents", help, "", &waiting);
+    type Work = fn(&Stats) -> (u64, f64);
+    let stages: [(&str, &str, Work); 2] = [
+        ("engrave", "written to the second tier", |stats| stats.engraved),
+        ("merge", "merged in the second tier", |stats| stats.merged),
+    ];
+    for (stage, what, of) in stages {
+        let segments = each(figures, |(_, stats, _)| of(stats).0 as f64);
+        let name = format!("spirit_{stage}_segments_total");
+        write(text, &name, &format!("Segments that were {what} since the start"), "", &segments);
+        let seconds = each(figures, |(_, stats, _)| of(stats).1);
+        let name = format!("spirit_{stage}_seconds_total");
+        write(text, &name, &format!("Time in which segments were {what}"), "", &seconds);
+    }
+    let recovery = |served: &'_ Arc<Served>| served.index.start_report().time.as_secs_f64();
+    let recovery: Samples<'_> =
+        served.iter().map(|served| (served.name.as_str(), None, recovery(served))).collect();
+    let help = "Time from the opening of an index until documents could be added";
+    write(text, "spirit_recovery_duration_seconds", help, "", &recovery);
 }
 
 fn write_caches(text: &mut Text, figures: &[Figures]) {

@@ -46,10 +46,11 @@ pub(super) async fn post(
 async fn answer(server: &Server, index: &str, asked: Asked) -> Answered<Response> {
     let served = server.index(index)?;
     asked.check(&served.index)?;
-    let asked_of = served.clone();
+    let (asked_of, trail) = (served.clone(), server.trail().clone());
     let found = server.ask(served, move |reader| {
         asked.prepare(reader);
         let answer = Answer::of(&asked_of.index, reader, &asked.text, &asked.question)?;
+        trail.found(answer.count);
         serde_json::to_vec(&answer).map_err(Problem::internal)
     });
     Ok(json(found.await?))
@@ -73,6 +74,7 @@ pub(super) async fn count(
         count_of(reader, &asked)
     });
     let total = total.await?;
+    server.trail().found(total.count());
     Ok(Json(Counted { count: total.count(), exact: total.is_exact() }))
 }
 

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -13,9 +14,11 @@ use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
 use super::budget::Budget;
+use super::trail::Trail;
 use crate::catalog::Catalog;
 use crate::guard::{Access, Keyring};
 use crate::index_name::IndexName;
+use crate::log::Refusals;
 use crate::metrics::Metrics;
 use crate::problem::{Answered, Problem};
 use crate::served::Served;
@@ -32,6 +35,7 @@ const WAITING_WRITES: usize = 8;
 pub(crate) struct Server {
     shared: Arc<Shared>,
     access: Access,
+    trail: Arc<Trail>,
 }
 
 struct Shared {
@@ -39,6 +43,7 @@ struct Shared {
     catalog: Arc<Catalog>,
     workers: Workers,
     keyring: Arc<Keyring>,
+    refusals: Arc<Refusals>,
     metrics: Metrics,
     bodies: Budget,
     /// One permit for each write that runs or is about to.
@@ -55,6 +60,7 @@ impl Server {
         catalog: Arc<Catalog>,
         workers: Workers,
         keyring: Arc<Keyring>,
+        refusals: Arc<Refusals>,
         ending: watch::Receiver<bool>,
     ) -> Server {
         let writes = Semaphore::new(settings.ingest_threads * WAITING_WRITES);
@@ -67,18 +73,29 @@ impl Server {
             catalog,
             workers,
             keyring,
+            refusals,
             metrics,
             bodies,
             writes,
             sockets,
             ending,
         };
-        Server { shared: Arc::new(shared), access: Access::Nothing }
+        Server { shared: Arc::new(shared), access: Access::Nothing, trail: Arc::default() }
     }
 
     /// What the request may do.
     pub(crate) fn access(&self) -> &Access {
         &self.access
+    }
+
+    /// What is learnt of the request.
+    pub(crate) fn trail(&self) -> &Arc<Trail> {
+        &self.trail
+    }
+
+    /// The requests whose keys were refused.
+    pub(crate) fn refusals(&self) -> &Refusals {
+        &self.shared.refusals
     }
 
     pub(crate) fn metrics(&self) -> &Metrics {
@@ -107,6 +124,11 @@ impl Server {
         &self.shared.catalog
     }
 
+    /// Returns the number of questions that wait for a thread.
+    pub(crate) fn waiting_questions(&self) -> usize {
+        self.shared.workers.waiting()
+    }
+
     /// Returns the index of a name in a path.
     pub(crate) fn index(&self, name: &str) -> Answered<Arc<Served>> {
         let name = index_name(name)?;
@@ -132,6 +154,12 @@ impl Server {
         work: impl FnOnce(&mut Reader) -> Answered<T> + Send + 'static,
     ) -> Answered<T> {
         served.count_query();
+        let trail = self.trail.clone();
+        let asked = Instant::now();
+        let work = move |reader: &mut Reader| {
+            trail.waited(asked.elapsed());
+            work(reader)
+        };
         self.shared.workers.ask(served, work).await?
     }
 
@@ -155,7 +183,8 @@ impl FromRequestParts<Server> for State<Server> {
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Infallible> {
         let access = parts.extensions.get::<Access>().cloned().unwrap_or_default();
-        Ok(State(Server { access, ..server.clone() }))
+        let trail = parts.extensions.get::<Arc<Trail>>().cloned().unwrap_or_default();
+        Ok(State(Server { access, trail, ..server.clone() }))
     }
 }
 

@@ -6,7 +6,7 @@ use spirit::{HitError, SearchError, WriteError};
 use spirit_opensearch::error::Refusal;
 
 use crate::catalog::{Absent, NotMade};
-use crate::problem::Problem;
+use crate::problem::{Cause, Problem};
 
 /// A request that is refused.
 #[derive(Clone, Debug)]
@@ -26,6 +26,9 @@ impl IntoResponse for Refused {
         let mut response = json(self.0.status, self.0.to_json());
         if matches!(self.0.status, 429 | 503) {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        }
+        if self.0.status == 500 {
+            response.extensions_mut().insert(Cause(self.0.reason));
         }
         response
     }

@@ -96,6 +96,7 @@ pub(super) async fn answer(
     for served in served {
         found.push(find(server, served, &asked, moment).await?);
     }
+    server.trail().found(found.iter().map(|found| found.total.count()).sum());
     let aggregations = aggregations(server, served, &asked, moment, &mut found).await?;
     let took = started.elapsed().as_millis();
     Ok(answer_json(&asked, served.len(), found, aggregations, took))
@@ -276,6 +277,7 @@ pub(super) async fn count(
         });
         sum += counted.await??;
     }
+    server.trail().found(sum);
     let shards = served.len();
     let body = format!(
         r#"{{"count":{sum},"_shards":{{"total":{shards},"successful":{shards},"skipped":0,"failed":0}}}}"#

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use spirit::{Durability, OnFull};
 
-use super::{SETTINGS, Setting, Settings};
+use super::{Logging, SETTINGS, Setting, Settings};
 
 /// What the names of variables of the environment begin with.
 const PREFIX: &str = "SPIRIT_";
@@ -168,6 +168,7 @@ fn empty() -> Settings {
         pit_bytes: 0,
         pit_dram: 0,
         header_timeout: time,
+        logging: Logging::empty(),
         shutdown_timeout: time,
     }
 }

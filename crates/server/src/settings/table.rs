@@ -7,7 +7,8 @@ use std::time::Duration;
 use spirit::{Durability, OnFull};
 use spirit_forms::size::Size;
 
-use super::Settings;
+use super::logging::LEVELS;
+use super::{LogFormat, Settings};
 
 /// A setting: `--NAME`, `SPIRIT_NAME`, or `NAME = "…"` in the file.
 #[derive(Debug)]
@@ -29,6 +30,7 @@ enum Place {
     Size(fn(&mut Settings) -> &mut u64),
     Number(fn(&mut Settings) -> &mut usize),
     Time(fn(&mut Settings) -> &mut Duration),
+    Switch(fn(&mut Settings) -> &mut bool),
     File(fn(&mut Settings) -> &mut PathBuf),
     Own { set: fn(&mut Settings, &str) -> Result<(), String>, get: fn(&Settings) -> String },
 }
@@ -45,6 +47,13 @@ impl Setting {
                 let time = humantime::parse_duration(text);
                 *of(settings) = time.map_err(|_| expected(text, "a time, as in 500ms or 2s"))?;
             }
+            Place::Switch(of) => {
+                *of(settings) = match text {
+                    "yes" | "on" | "true" => true,
+                    "no" | "off" | "false" => false,
+                    _ => return Err(expected(text, &self.value.replace('|', " or "))),
+                };
+            }
             Place::File(of) => *of(settings) = PathBuf::from(text),
             Place::Own { set, .. } => set(settings, text)?,
         }
@@ -58,6 +67,10 @@ impl Setting {
             Place::Size(of) => Size(*of(&mut own)).to_string(),
             Place::Number(of) => of(&mut own).to_string(),
             Place::Time(of) => humantime::format_duration(*of(&mut own)).to_string(),
+            Place::Switch(of) => {
+                let (yes, no) = self.value.split_once('|').unwrap_or(("yes", "no"));
+                if *of(&mut own) { yes } else { no }.to_owned()
+            }
             Place::File(of) => of(&mut own).display().to_string(),
             Place::Own { get, .. } => get(settings),
         }
@@ -90,6 +103,17 @@ const fn path(
     Setting { name, value: "FILE", default: "", help, place: Place::File(of) }
 }
 
+/// A setting that is off by default. Its values are those that mean yes and no.
+const fn switch(
+    name: &'static str,
+    value: &'static str,
+    help: &'static str,
+    of: fn(&mut Settings) -> &mut bool,
+) -> Setting {
+    let default = if matches!(value.as_bytes(), b"on|off") { "off" } else { "no" };
+    Setting { name, value, default, help, place: Place::Switch(of) }
+}
+
 const fn time(
     name: &'static str,
     default: &'static str,
@@ -100,7 +124,7 @@ const fn time(
 }
 
 /// All settings of the server.
-pub static SETTINGS: [Setting; 29] = [
+pub static SETTINGS: [Setting; 34] = [
     Setting {
         name: "directory",
         value: "DIR",
@@ -128,23 +152,12 @@ pub static SETTINGS: [Setting; 29] = [
             get: |settings| settings.listen.to_string(),
         },
     },
-    Setting {
-        name: "insecure",
-        value: "yes|no",
-        default: "no",
-        help: "Listen on other addresses than this machine's own without keys or TLS",
-        place: Place::Own {
-            set: |settings, text| {
-                settings.insecure = match text {
-                    "yes" | "true" => true,
-                    "no" | "false" => false,
-                    _ => return Err(expected(text, "yes or no")),
-                };
-                Ok(())
-            },
-            get: |settings| if settings.insecure { "yes" } else { "no" }.to_owned(),
-        },
-    },
+    switch(
+        "insecure",
+        "yes|no",
+        "Listen on other addresses than this machine's own without keys or TLS",
+        |settings| &mut settings.insecure,
+    ),
     path(
         "tls-cert",
         "The file with the certificate in PEM form; it makes the server speak TLS",
@@ -285,6 +298,54 @@ pub static SETTINGS: [Setting; 29] = [
         "10s",
         "The time that requests under way have when the server ends",
         |settings| &mut settings.shutdown_timeout,
+    ),
+    Setting {
+        name: "log-format",
+        value: "text|json",
+        default: "text",
+        help: "The form of the log on standard error: name=value pairs, or JSON objects",
+        place: Place::Own {
+            set: |settings, text| {
+                settings.logging.format = match text {
+                    "text" => LogFormat::Text,
+                    "json" => LogFormat::Json,
+                    _ => return Err(expected(text, "text or json")),
+                };
+                Ok(())
+            },
+            get: |settings| match settings.logging.format {
+                LogFormat::Text => "text".to_owned(),
+                LogFormat::Json => "json".to_owned(),
+            },
+        },
+    },
+    Setting {
+        name: "log-level",
+        value: "error|warn|info|debug",
+        default: "info",
+        help: "The least important lines of the log that are written",
+        place: Place::Own {
+            set: |settings, text| {
+                let known = LEVELS.iter().find(|(name, _)| *name == text);
+                let known = known.ok_or_else(|| expected(text, "error, warn, info or debug"))?;
+                settings.logging.level = known.1;
+                Ok(())
+            },
+            get: |settings| {
+                let known = LEVELS.iter().find(|(_, level)| *level == settings.logging.level);
+                known.map_or_else(String::new, |(name, _)| (*name).to_owned())
+            },
+        },
+    },
+    switch("access-log", "on|off", "Log a line for each request", |s| &mut s.logging.access),
+    time("slow-query", "0s", "Log questions that take this long or longer; 0s: none", |settings| {
+        &mut settings.logging.slow_query
+    }),
+    switch(
+        "slow-query-text",
+        "yes|no",
+        "Log the texts of slow questions too, which may be confidential",
+        |settings| &mut settings.logging.slow_query_text,
     ),
 ];
 
