@@ -1,24 +1,28 @@
 //! The API of our own, below `/api/v1`, and what operators ask.
 
 mod authorize;
+mod backup;
 pub(crate) mod body;
 mod budget;
 mod documents;
+mod entry;
+mod grow;
 mod health;
 mod indexes;
 mod listening;
 mod metrics;
 mod observe;
+mod openapi;
 mod queries;
 mod search;
 pub(crate) mod server;
 mod tail;
+pub(crate) mod trail;
 mod websocket;
 mod write;
 
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
-pub(crate) mod trail;
 use axum::http::{Method, StatusCode, Uri};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -39,7 +43,10 @@ pub(crate) fn router(server: Server) -> Router {
         .route("/metrics", get(metrics::show))
         .route("/api/v1", get(indexes::list))
         .route("/api/v1/version", get(health::version))
+        .route("/api/v1/openapi.json", get(openapi::show))
         .route("/api/v1/{index}", index)
+        .route("/api/v1/{index}/backup", post(backup::post))
+        .route("/api/v1/{index}/grow", post(grow::post))
         .route("/api/v1/{index}/stats", get(indexes::stats))
         .route("/api/v1/{index}/schema", get(indexes::schema))
         .route("/api/v1/{index}/documents", post(write::post))

@@ -4,6 +4,9 @@
 //! be opened is out of service, with the reason, and harms no other. The catalog's lock is held for
 //! look-ups alone. Making and deleting take a lock of their own, so that a budget is not spent twice.
 
+mod grow;
+mod reopening;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -13,16 +16,18 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::Instant;
 
 use spirit::{Builder, Index, OpenError};
 use spirit_forms::size::Size;
-use std::time::Instant;
 
 use crate::index_name::IndexName;
 use crate::kept::Kept;
 use crate::registry::Registry;
 use crate::served::{HEAP, Served, Taken};
 use crate::settings::Settings;
+pub(crate) use grow::NotGrown;
+pub(crate) use reopening::{Pass, Reopening};
 
 /// The readers of an index beside those of the threads that answer: of writes that read a state first.
 const READERS_BESIDE: usize = 64;
@@ -32,8 +37,9 @@ pub(crate) struct Catalog {
     settings: Settings,
     registry: Registry,
     entries: RwLock<BTreeMap<IndexName, Entry>>,
-    /// Held while an index is made or deleted.
+    /// Held while an index is made, grown or deleted.
     changing: Mutex<()>,
+    reopening: Reopening,
 }
 
 /// An index, or the reason why it cannot be asked.
@@ -96,6 +102,7 @@ impl Catalog {
             registry,
             entries: RwLock::new(entries),
             changing: Mutex::new(()),
+            reopening: Reopening::default(),
         })
     }
 
@@ -126,6 +133,7 @@ impl Catalog {
         let builder = self.builder(&name).while_recovering(move |progress| {
             percent.store(progress.percent(), Relaxed);
         });
+        let started = Instant::now();
         let entry = match self.opened(&name, builder) {
             Ok(index) => {
                 let duration_ms = started.elapsed().as_millis() as u64;
@@ -140,7 +148,6 @@ impl Catalog {
         self.entries_mut().insert(name, entry);
     }
 
-        let started = Instant::now();
     /// Opens an index with the DRAM that it had.
     fn opened(&self, name: &IndexName, builder: Builder) -> Result<Index, String> {
         let directory = self.path(name);
@@ -178,6 +185,11 @@ impl Catalog {
 
     fn changing(&self) -> MutexGuard<'_, ()> {
         self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the indexes that are closed for a moment.
+    pub(crate) fn reopening(&self) -> &Reopening {
+        &self.reopening
     }
 
     /// Returns the aliases, templates and data streams.
@@ -231,6 +243,7 @@ impl Catalog {
         Kept { dram: asked.dram }.write(&self.path(name)).map_err(NotMade::NotKept)?;
         let served = Arc::new(Served::new(name.clone(), index));
         self.entries_mut().insert(name.clone(), Entry::Serving(served.clone()));
+        tracing::info!(index = name.as_str(), dram = asked.dram, nvm = asked.nvm, "made an index");
         Ok(served)
     }
 
@@ -243,7 +256,6 @@ impl Catalog {
         let taken = self.all().iter().map(|served| served.taken()).fold(asked, Taken::and);
         let budgets = [
             ("dram", taken.dram, asked.dram, self.settings.dram),
-        tracing::info!(index = name.as_str(), dram = asked.dram, nvm = asked.nvm, "made an index");
             ("nvm", taken.nvm, asked.nvm, self.settings.nvm),
         ];
         for (name, taken, asked, budget) in budgets {
@@ -271,6 +283,10 @@ impl Catalog {
         // open.
         let removed = remove(&self.path(name)).and(self.registry.forget(name.as_str()));
         drop(served);
+        match &removed {
+            Ok(()) => tracing::info!(index = name.as_str(), "deleted an index"),
+            Err(error) => tracing::error!(index = name.as_str(), %error, "cannot delete an index"),
+        }
         Ok(removed)
     }
 
@@ -283,10 +299,6 @@ impl Catalog {
             percents += match entry {
                 Entry::Starting(percent) => {
                     readiness.starting += 1;
-        match &removed {
-            Ok(()) => tracing::info!(index = name.as_str(), "deleted an index"),
-            Err(error) => tracing::error!(index = name.as_str(), %error, "cannot delete an index"),
-        }
                     usize::from(percent.load(Relaxed).min(99))
                 }
                 Entry::Serving(_) => {

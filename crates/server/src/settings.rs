@@ -78,6 +78,8 @@ pub struct Settings {
     pub pit_dram: u64,
     /// The time in which the headers of a request have to come.
     pub header_timeout: Duration,
+    /// The directory that backups are written to; empty if the server makes none.
+    pub backups: PathBuf,
     /// What is logged, and how.
     pub logging: Logging,
     /// The time that requests under way have when the server ends.

@@ -5,8 +5,8 @@
 //! the evaluator looks at.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,8 @@ type Task = Box<dyn FnOnce(&mut Readers) + Send>;
 #[derive(Clone)]
 pub(crate) struct Workers {
     tasks: Sender<Task>,
+    /// Counts how often threads were asked to let go of readers.
+    closings: Arc<AtomicU64>,
     timeout: Duration,
 }
 
@@ -50,13 +52,19 @@ impl Workers {
         timeout: Duration,
     ) -> std::io::Result<Workers> {
         let (tasks, inbox) = bounded(waiting_max.max(1));
+        let closings = Arc::<AtomicU64>::default();
         for number in 0..threads.max(1) {
-            let inbox = inbox.clone();
+            let (inbox, closings) = (inbox.clone(), closings.clone());
             std::thread::Builder::new()
                 .name(format!("spirit-query-{number}"))
-                .spawn(move || work(&inbox))?;
+                .spawn(move || work(&inbox, &closings))?;
         }
-        Ok(Workers { tasks, timeout })
+        Ok(Workers { tasks, closings, timeout })
+    }
+
+    /// Asks all threads to drop readers of indexes that are gone, before they answer again.
+    pub(crate) fn let_go(&self) {
+        self.closings.fetch_add(1, Relaxed);
     }
 
     /// Returns the number of questions that wait for a thread.
@@ -105,9 +113,14 @@ impl Drop for CancelOnDrop {
 }
 
 /// Answers until nobody can ask any more.
-fn work(inbox: &Receiver<Task>) {
-    let mut readers = Readers::default();
+fn work(inbox: &Receiver<Task>, closings: &AtomicU64) {
+    let (mut readers, mut seen) = (Readers::default(), 0);
     loop {
+        let closing = closings.load(Relaxed);
+        if closing != seen {
+            seen = closing;
+            readers.let_go();
+        }
         match inbox.recv_timeout(IDLE) {
             // A bug in one answer must not take the thread along. What its readers are like is not
             // known.

@@ -43,10 +43,15 @@ pub(super) async fn observe(
     let trail = Arc::new(Trail::new(with_text));
     let query = parts.uri.query().filter(|_| with_text).map(str::to_owned);
     parts.extensions.insert(trail.clone());
-    let entry = Entry::of(&mut parts, id.clone(), trail).await;
+    let entry = Entry::of(&mut parts, id.clone(), trail.clone()).await;
     // A client that hangs up drops this too.
     let line = Line::of(entry, logging.access);
+    if class.is_of_indexes() {
+        let (index, patience) = (line.entry().index(), server.settings().hold);
+        trail.enter(server.catalog().reopening().pass(index, patience).await);
+    }
     let mut response = next.run(Request::from_parts(parts, body)).await;
+    trail.leave();
     let (status, time) = (response.status().as_u16(), started.elapsed());
     server.metrics().requests.observe(class, status, time);
     if is_question && time >= logging.slow_query {

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use spirit::Reader;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::task::spawn_blocking;
 use tokio::time::timeout;
 
@@ -124,6 +124,10 @@ impl Server {
         &self.shared.catalog
     }
 
+    pub(crate) fn workers(&self) -> &Workers {
+        &self.shared.workers
+    }
+
     /// Returns the number of questions that wait for a thread.
     pub(crate) fn waiting_questions(&self) -> usize {
         self.shared.workers.waiting()
@@ -172,6 +176,21 @@ impl Server {
         let _turn = turn.map_err(|_| Problem::overloaded(StatusCode::TOO_MANY_REQUESTS))?;
         let done = spawn_blocking(work).await;
         done.unwrap_or_else(|_| Err(Problem::internal("the thread that wrote met a bug")))
+    }
+}
+
+impl Server {
+    /// Does work that may take long, on a thread of its own. It goes on if the client hangs up.
+    pub(crate) async fn change<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Answered<T> {
+        let (reply, done) = oneshot::channel();
+        // Nobody waits any more if the client has hung up.
+        let work = move || drop(reply.send(work()));
+        let thread = std::thread::Builder::new().name("spirit-change".to_owned()).spawn(work);
+        thread.map_err(Problem::internal)?;
+        done.await.map_err(|_| Problem::internal("the thread met a bug; its log says more"))
     }
 }
 

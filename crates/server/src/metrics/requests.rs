@@ -46,6 +46,11 @@ impl Class {
         }
     }
 
+    /// True if requests of this class ask indexes.
+    pub(crate) fn is_of_indexes(self) -> bool {
+        matches!(self, Class::Search | Class::Get | Class::Write | Class::Admin)
+    }
+
     fn name(self) -> &'static str {
         match self {
             Class::Search => "search",

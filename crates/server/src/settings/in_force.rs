@@ -168,6 +168,7 @@ fn empty() -> Settings {
         pit_bytes: 0,
         pit_dram: 0,
         header_timeout: time,
+        backups: PathBuf::new(),
         logging: Logging::empty(),
         shutdown_timeout: time,
     }

@@ -124,7 +124,7 @@ const fn time(
 }
 
 /// All settings of the server.
-pub static SETTINGS: [Setting; 34] = [
+pub static SETTINGS: [Setting; 35] = [
     Setting {
         name: "directory",
         value: "DIR",
@@ -299,6 +299,14 @@ pub static SETTINGS: [Setting; 34] = [
         "The time that requests under way have when the server ends",
         |settings| &mut settings.shutdown_timeout,
     ),
+    Setting {
+        value: "DIR",
+        ..path(
+            "backups",
+            "The directory for backups that are asked for over HTTP; none: refused",
+            |s| &mut s.backups,
+        )
+    },
     Setting {
         name: "log-format",
         value: "text|json",
