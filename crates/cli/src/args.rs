@@ -9,6 +9,7 @@ mod fields;
 mod get;
 mod keys;
 mod serve;
+mod top;
 
 use std::path::PathBuf;
 
@@ -27,6 +28,7 @@ pub(crate) use fields::FieldsArgs;
 pub(crate) use get::GetArgs;
 pub(crate) use keys::{CreateArgs, KeysArgs, KeysCommand, ListArgs, RevokeArgs};
 pub(crate) use serve::ServeArgs;
+pub(crate) use top::TopArgs;
 
 use crate::choice::{
     Delimiter, DictionaryTierName, Durability, Mode, OnFullName, PostingsName, Reserve, YesNo,
@@ -98,6 +100,7 @@ pub(crate) enum Command {
     /// Prints the settings of `serve` that are in force, and where each is from
     Config(ServeArgs),
     Keys(KeysArgs),
+    Top(TopArgs),
     Completions(CompletionsArgs),
 }
 

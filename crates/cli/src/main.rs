@@ -40,6 +40,7 @@ mod settings;
 mod snippets;
 mod stats;
 mod terminal;
+mod top;
 mod totals;
 mod values;
 

@@ -17,6 +17,7 @@ mod search;
 mod serve;
 mod source;
 mod stats;
+mod top;
 mod verify;
 
 use crate::args::Command;
@@ -41,5 +42,6 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
         Command::Serve(args) => serve::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Keys(args) => keys::run(args),
+        Command::Top(args) => top::run(&args),
     }
 }
