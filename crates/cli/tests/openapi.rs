@@ -83,6 +83,11 @@ fn answers_are_as_they_are_described() {
     is("Stats", &server.get("/api/v1/birds/stats").is(200));
     is("Stats", &server.get("/api/v1/birds/stats?heap=yes").is(200));
     is("Schema", &server.get("/api/v1/birds/schema").is(200));
+    let herons = json!({"q": "text:heron"}).to_string();
+    is("Kept", &server.put("/api/v1/birds/queries/herons", &herons).is(201));
+    is("StandingQuery", &server.get("/api/v1/birds/queries/herons").is(200));
+    is("Queries", &server.get("/api/v1/birds/queries").is(200));
+    is("Matching", &server.post("/api/v1/birds/percolate", "{\"text\": \"heron\"}", &[]).is(200));
     is("Backup", &server.post("/api/v1/birds/backup", "", &[]).is(201));
     is("Grown", &server.post("/api/v1/birds/grow", "{\"dram\": \"40MiB\"}", &[]).is(200));
     is("Problem", &server.get("/api/v1/birds/search?q=(").is(400));
