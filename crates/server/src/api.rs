@@ -64,8 +64,8 @@ pub(crate) fn router(server: Server) -> Router {
         .method_not_allowed_fallback(not_allowed)
         .layer(from_fn_with_state(server.clone(), authorize::authorize))
         .layer(from_fn(rest::named))
-        .layer(from_fn_with_state(server.clone(), observe::observe))
         .layer(from_fn(page::at_root))
+        .layer(from_fn_with_state(server.clone(), observe::observe))
         // Bodies are limited where they are read, with a message of our own.
         .layer(DefaultBodyLimit::disable())
         .with_state(server)
