@@ -19,7 +19,7 @@ use super::classes::Class;
 use super::client::Connection;
 use super::documents::INDEX;
 use super::plan::Plan;
-use super::side::{Side, Sides, until};
+use super::side::{Side, Sides};
 use crate::Fallible;
 use crate::bench::Bench;
 use crate::report::{Bound, Table, bar, number};
@@ -138,27 +138,37 @@ async fn at_rate(side: &Side, bodies: &[Bytes], time: Duration) -> Result<Vec<Ti
         queues.push(queue);
     }
     drop(done);
-    let (start, searches) = (Instant::now(), RATE * time.as_millis() as u64 / 1000);
-    for number in 0..searches {
-        let due = start + Duration::from_nanos(number * 1_000_000_000 / RATE);
-        until(due).await;
-        let queue = &queues[number as usize % CONNECTIONS];
-        // One whose connection broke has an error among the answers.
-        let _ = queue.send((number as usize % bodies.len(), due));
-    }
-    drop(queues);
+    let searches = RATE * time.as_millis() as u64 / 1000;
+    let queries = bodies.len();
+    let pacer = std::thread::spawn(move || pace(searches, queries, &queues));
     let mut all = Vec::with_capacity(searches as usize);
     while let Some(timed) = answered.recv().await {
         all.push(timed?);
     }
+    pacer.join().map_err(|_| "the thread that paces panicked")?;
     // The first are the connections' first.
     Ok(all.split_off(all.len() / 10))
+}
+
+/// The number of a search's body, and when it is due.
+type Due = (usize, Instant);
+
+/// Says when a search is due, as a thread: timers of the runtime have whole milliseconds.
+fn pace(searches: u64, queries: usize, queues: &[mpsc::UnboundedSender<Due>]) {
+    let start = Instant::now();
+    for number in 0..searches {
+        let due = start + Duration::from_nanos(number * 1_000_000_000 / RATE);
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        let number = number as usize;
+        // A connection that broke has an error among the answers.
+        let _ = queues[number % queues.len()].send((number % queries, due));
+    }
 }
 
 async fn answer(
     mut connection: Connection,
     bodies: Vec<Bytes>,
-    mut queue: mpsc::UnboundedReceiver<(usize, Instant)>,
+    mut queue: mpsc::UnboundedReceiver<Due>,
     done: mpsc::UnboundedSender<Result<Timed, String>>,
 ) {
     let path = format!("/{INDEX}/_search");

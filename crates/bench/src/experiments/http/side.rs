@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::Method;
@@ -223,17 +223,4 @@ fn command(peers: &mut Peers, is_ours: bool, folder: &Path) -> Result<Command, S
     // OpenSearch has no limit by default. A search that waits behind 63 slow ones is one too.
     command.args(["--query-timeout", "60s"]);
     Ok(command)
-}
-
-/// Waits until a moment more exactly than the runtime's timers, which have whole milliseconds.
-pub(super) async fn until(moment: Instant) {
-    /// What is left to a loop, which also lets answers in.
-    const EXACT: Duration = Duration::from_millis(2);
-    let now = Instant::now();
-    if moment > now + EXACT {
-        tokio::time::sleep(moment - now - EXACT).await;
-    }
-    while Instant::now() < moment {
-        tokio::task::yield_now().await;
-    }
 }
