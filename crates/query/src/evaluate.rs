@@ -99,6 +99,7 @@ pub struct Scratch {
     lengths: Box<[AtomicU16]>,
     /// Like `lengths`, for a field other than the text.
     field_lengths: Box<[AtomicU16]>,
+    noted: rank::Noted,
     /// For each node, the documents of the current window that it matches.
     windows: Vec<window::Bits>,
     pub(crate) weights: Weights,
@@ -126,6 +127,7 @@ impl Scratch {
             bests: vec![rank::BestRoom::new()],
             lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
             field_lengths: (0..window::RANKS).map(|_| AtomicU16::new(0)).collect(),
+            noted: rank::Noted::NOTHING,
             windows: Vec::with_capacity(Query::nodes_max(clauses_max)),
             weights: Weights::with_capacity(clauses_max),
             out: [0; OUT],

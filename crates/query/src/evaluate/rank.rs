@@ -51,7 +51,7 @@ use crate::top::{Scored, Top};
 pub(super) use candidate_check::CandidateCheck;
 use lists::List;
 pub(super) use max_score_fresh::Tally;
-pub(super) use tree::BestRoom;
+pub(super) use tree::{BestRoom, Noted};
 
 /// The collector of ranked matches.
 pub(crate) struct Ranked<'r> {

@@ -24,6 +24,31 @@ pub(in crate::evaluate) struct BestRoom {
     of_clause: Box<[f32]>,
 }
 
+/// The matches of the current window whose lengths in a field other than the text are in scratch
+/// memory.
+pub(in crate::evaluate) struct Noted {
+    /// The text if there are none.
+    field: FieldId,
+    bits: Bits,
+}
+
+impl Noted {
+    pub(in crate::evaluate) const NOTHING: Noted = Noted { field: FieldId::TEXT, bits: [0; WORDS] };
+
+    /// Adds matches, and returns those that were not noted.
+    fn add(&mut self, field: FieldId, bits: &[u64]) -> Bits {
+        if self.field != field {
+            *self = Noted { field, bits: [0; WORDS] };
+        }
+        let mut missing = [0; WORDS];
+        for ((missing, noted), bits) in missing.iter_mut().zip(&mut self.bits).zip(bits) {
+            *missing = bits & !*noted;
+            *noted |= bits;
+        }
+        missing
+    }
+}
+
 impl BestRoom {
     pub(in crate::evaluate) fn new() -> BestRoom {
         let ranks = RANKS as usize;
@@ -58,6 +83,7 @@ impl Evaluation<'_, Ranked<'_>> {
 
     fn rank_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
         if place.is_fresh() {
+            self.scratch.noted.field = FieldId::TEXT;
             self.note_lengths(place, FieldId::TEXT, window, bits);
         }
         let mut all = std::mem::take(&mut self.scratch.scores);
@@ -195,7 +221,9 @@ impl Evaluation<'_, Ranked<'_>> {
         let level = self.settings.level;
         let field = self.field(term);
         if place.is_fresh() && field != FieldId::TEXT {
-            self.note_lengths(place, field, window, bits);
+            // Most terms have the same field, and their matches are the same documents.
+            let missing = self.scratch.noted.add(field, bits);
+            self.note_lengths(place, field, window, &missing);
         }
         let Scratch { leaves, words, lengths, field_lengths, .. } = &mut *self.scratch;
         let noted = if field == FieldId::TEXT { lengths } else { field_lengths };
@@ -242,3 +270,26 @@ impl Evaluation<'_, Ranked<'_>> {
 }
 
 const _: () = assert!(RANKS as usize == WORDS * 64);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_noted_once_until_another_field_comes() {
+        let mut noted = Noted::NOTHING;
+        let missing = |noted: &mut Noted, field, bits: [u64; 2]| {
+            let missing = noted.add(FieldId(field), &bits);
+            assert_eq!(missing[2..], [0; WORDS - 2]);
+            [missing[0], missing[1]]
+        };
+        assert_eq!(missing(&mut noted, 2, [0b0110, 1]), [0b0110, 1]);
+        assert_eq!(missing(&mut noted, 2, [0b0111, 0]), [0b0001, 0]);
+        assert_eq!(missing(&mut noted, 2, [0b0111, 1]), [0, 0]);
+        assert_eq!(missing(&mut noted, 3, [0b0111, 1]), [0b0111, 1]);
+        assert_eq!(missing(&mut noted, 2, [0b0001, 0]), [0b0001, 0]);
+        // The next window.
+        noted.field = FieldId::TEXT;
+        assert_eq!(missing(&mut noted, 2, [0b0001, 0]), [0b0001, 0]);
+    }
+}
