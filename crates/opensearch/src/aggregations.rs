@@ -103,6 +103,7 @@ enum Asked {
         ranges: Vec<Range>,
         keyed: bool,
         format: Option<String>,
+        zone: Option<String>,
     },
     /// Queries; without names the buckets are an array. The last member is the name of a bucket of
     /// the documents that match none.
@@ -141,8 +142,18 @@ enum Asked {
 enum OrderBy {
     Count,
     Key,
-    /// An aggregation within, and the member of its answer.
-    Metric(String, String),
+    /// A number of an aggregation within.
+    Metric(MetricOrder),
+}
+
+/// A number of an aggregation within buckets that orders them.
+#[derive(Clone, Debug, PartialEq)]
+struct MetricOrder {
+    name: String,
+    /// The member of its answer.
+    member: String,
+    /// The number of buckets without values. Without one they are last.
+    empty: Option<f64>,
 }
 
 /// How buckets of a histogram are shown.

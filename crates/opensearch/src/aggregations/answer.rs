@@ -162,7 +162,10 @@ fn metric_of(
     if let Metric::ExtendedStats(sigma) = metric {
         answer.extend(deviation::members(summary, sigma));
     }
-    if let Some(FieldKind::Time(_)) = of.kind {
+    let is_empty = is_stats && count == 0;
+    if let Some(FieldKind::Time(_)) = of.kind
+        && !is_empty
+    {
         let texts = answer.iter().filter(|(name, _)| name != "count");
         let texts: Members = texts.map(|part| as_string(part, format)).collect::<Shaped<_>>()?;
         answer.extend(texts.into_iter().filter(|(_, text)| *text != Json::Null));

@@ -118,7 +118,6 @@ pub(super) fn shaped(
     listed: Option<Listed>,
     within: &Within<'_>,
 ) -> Shaped<Members> {
-    let is_known = listed.is_some();
     let (list, others) = listed.unwrap_or_default();
     match asked {
         Asked::Terms { of, size, order, least, missing, chosen } => {
@@ -126,13 +125,13 @@ pub(super) fn shaped(
             let terms = Terms { of, size: *size, order, least: *least, missing, chosen };
             terms.shaped(list, others)
         }
-        Asked::Dates { interval, zone, offset, look, .. } => {
+        Asked::Dates { of, interval, zone, offset, look } => {
             let zone = zone.as_deref();
             let mut by_key = BTreeMap::new();
             for bucket in list {
                 by_key.insert(bucket.ms()?, bucket);
             }
-            if is_known {
+            if of.kind.is_some() {
                 extend_dates(&mut by_key, interval, (zone, *offset), look, within)?;
             }
             let named = |(ms, bucket): (i64, Bucket)| {
@@ -146,13 +145,15 @@ pub(super) fn shaped(
             let list = by_key.into_iter().map(named).collect::<Shaped<_>>()?;
             Ok(histogram(list, look))
         }
-        Asked::Histogram { interval, offset, look, .. } => {
+        Asked::Histogram { of, interval, offset, look } => {
             let steps = |number: f64| ((number - offset) / interval).round() as i64;
             let mut by_step: BTreeMap<i64, (f64, Bucket)> = BTreeMap::new();
             for bucket in list {
                 by_step.insert(steps(bucket.number()), (bucket.number(), bucket));
             }
-            if is_known && let Some((min, max)) = look.bounds.filter(|_| look.least == 0) {
+            if of.kind.is_some()
+                && let Some((min, max)) = look.bounds.filter(|_| look.least == 0)
+            {
                 let first = ((min - offset) / interval).floor() as i64;
                 let last = ((max - offset) / interval).floor() as i64;
                 check_count(last.saturating_sub(first))?;
@@ -169,8 +170,9 @@ pub(super) fn shaped(
             };
             Ok(histogram(by_step.into_values().map(named).collect(), look))
         }
-        Asked::Ranges { ranges, keyed, format, .. } => {
-            of_ranges(ranges, *keyed, format.as_deref(), list, within)
+        Asked::Ranges { ranges, keyed, format, zone, .. } => {
+            let look = (format.as_deref(), zone.as_deref());
+            of_ranges(ranges, *keyed, look, list, within)
         }
         Asked::Filters { names, others, .. } => {
             Ok(of_filters(names.as_deref(), others.as_deref(), list))
@@ -299,12 +301,12 @@ fn buckets(list: Members, keyed: bool) -> Members {
 fn of_ranges(
     ranges: &[Range],
     keyed: bool,
-    format: Option<&str>,
+    (format, zone): (Option<&str>, Option<&str>),
     list: Vec<Bucket>,
     within: &Within<'_>,
 ) -> Shaped<Members> {
     let text = |end: f64| match format {
-        Some(format) => formatted(end as i64, Some(format), None),
+        Some(format) => formatted(end as i64, Some(format), zone),
         None => Ok(format!("{end:?}")),
     };
     let (mut list, mut shaped) = (list.into_iter(), Members::new());
@@ -400,8 +402,8 @@ impl Terms<'_> {
             let ordering = match by {
                 OrderBy::Count => a.1.count.cmp(&b.1.count),
                 OrderBy::Key => compare_keys(&a.0, &b.0),
-                OrderBy::Metric(name, member) => {
-                    let of = |bucket: &Bucket| metric(bucket, name, member);
+                OrderBy::Metric(by) => {
+                    let of = |bucket: &Bucket| metric(bucket, &by.name, &by.member).or(by.empty);
                     match (of(&a.1), of(&b.1)) {
                         (Some(a), Some(b)) => a.total_cmp(&b),
                         // A bucket without the number comes last.

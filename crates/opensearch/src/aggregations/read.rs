@@ -8,7 +8,9 @@ use super::interval::{self, Interval};
 use super::pipeline;
 use super::top_hits;
 use super::written;
-use super::{Aggregations, Asked, BUCKETS_MAX, Look, Metric, Named, OfField, OrderBy, Range};
+use super::{
+    Aggregations, Asked, BUCKETS_MAX, Look, Metric, MetricOrder, Named, OfField, OrderBy, Range,
+};
 use crate::date::Dates;
 use crate::error::Refusal;
 use crate::json::Json;
@@ -74,7 +76,10 @@ fn named(name: &str, body: &Json, context: &Context<'_>) -> Read<Named> {
             }
         }
     }
-    let (kind, asked) = found.ok_or_else(missing)?;
+    let (kind, mut asked) = found.ok_or_else(missing)?;
+    if let Asked::Terms { order, .. } = &mut asked {
+        order.iter_mut().for_each(|(by, _)| settle(by, &within));
+    }
     let is_single =
         matches!(asked, Asked::Metric { .. } | Asked::Percentiles { .. } | Asked::TopHits(_));
     if is_single && !within.0.is_empty() {
@@ -87,6 +92,21 @@ fn named(name: &str, body: &Json, context: &Context<'_>) -> Read<Named> {
     }
     pipeline::check_parent(&asked, &within)?;
     Ok(Named { name: name.to_owned(), asked, within, meta })
+}
+
+/// Says what an order takes for buckets without values: the greatest number of none is the least
+/// there can be, and the other way round.
+fn settle(by: &mut OrderBy, within: &Aggregations) {
+    let OrderBy::Metric(order) = by else { return };
+    let named = within.0.iter().find(|named| named.name == order.name);
+    let Some(Asked::Metric { metric, .. }) = named.map(|named| &named.asked) else { return };
+    order.empty = match (metric, order.member.as_str()) {
+        (Metric::Max, _) | (Metric::Stats | Metric::ExtendedStats(_), "max") => {
+            Some(f64::NEG_INFINITY)
+        }
+        (Metric::Min, _) | (Metric::Stats | Metric::ExtendedStats(_), "min") => Some(f64::INFINITY),
+        _ => None,
+    };
 }
 
 fn asked(kind: &str, name: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
@@ -266,7 +286,8 @@ fn order(value: &Json) -> Read<Vec<(OrderBy, bool)>> {
             "_key" | "_term" => OrderBy::Key,
             name => {
                 let (name, member) = name.split_once('.').unwrap_or((name, "value"));
-                OrderBy::Metric(name.to_owned(), member.to_owned())
+                let (name, member) = (name.to_owned(), member.to_owned());
+                OrderBy::Metric(MetricOrder { name, member, empty: None })
             }
         };
         Ok((by, descending))
@@ -410,7 +431,7 @@ fn ranges(kind: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
     ranges.sort_by(|a, b| low(a).total_cmp(&low(b)).then(high(a).total_cmp(&high(b))));
     let format =
         if is_dates { Some(format.unwrap_or("strict_date_optional_time".into())) } else { None };
-    Ok(Asked::Ranges { of, ranges, keyed: options.flag("keyed", false)?, format })
+    Ok(Asked::Ranges { of, ranges, keyed: options.flag("keyed", false)?, format, zone })
 }
 
 fn filters(body: &Json, context: &Context<'_>) -> Read<Asked> {

@@ -48,7 +48,9 @@ impl Asked<'_> {
         let missing = || Refusal::parsing("[simple_query_string] query text missing");
         let asked = asked.ok_or_else(missing)?;
         check_length(&asked)?;
-        let options = options.settled();
+        let mut options = options.settled();
+        // A word that several fields have counts in each.
+        options.how.tie = 1.0;
         let fields = self.expanded(options.fields.as_deref());
         let mut parser = Parser { asked: self, rest: &asked, options: &options, fields: &fields };
         let clause = parser.list(DEPTH_MAX)?.unwrap_or(Clause::Nothing);
