@@ -179,7 +179,10 @@ fn compare_percentiles(ours: &Value, theirs: &Value, path: &str) -> Result<(), S
     }
     for place in 1..one.len() - 1 {
         let is_between = match (other[place - 1].1, one[place].1, other[place + 1].1) {
-            (Some(least), Some(value), Some(most)) => least <= value && value <= most,
+            (Some(least), Some(value), Some(most)) => {
+                let is_edge = [least, most].iter().any(|edge| is_near(*edge, value, NUMBER_ERROR));
+                is_edge || (least <= value && value <= most)
+            }
             (least, value, most) => least.is_none() && value.is_none() && most.is_none(),
         };
         if !is_between {
