@@ -164,7 +164,7 @@ fn what_is_wrong_is_said_and_harms_nothing() {
         Client::open(&server, "/api/v1/nobody/socket", &[]).err(),
         Some(StatusCode::NOT_FOUND)
     );
-    assert_eq!(server.get(PATH).status, 400);
+    assert_eq!(server.get(PATH).is(426)["type"], "websocket-required");
 }
 
 /// A page that a browser has open may not listen to a server that happens to run on the same machine.

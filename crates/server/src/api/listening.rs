@@ -25,7 +25,7 @@ pub(super) const KEY_LOOK: Duration = Duration::from_secs(1);
 /// The reason why a client without a valid key hears nothing.
 pub(super) const REVOKED: &str = "the key was revoked, or has expired";
 /// The reason why a server that ends says nothing more.
-pub(super) const SERVER_ENDS: &str = "the server ends; come back with the last place";
+pub(super) const SERVER_ENDS: &str = "the server ends; come back with the last id or place";
 /// The pause after the threads that answer questions were too busy.
 const BUSY: Duration = Duration::from_millis(50);
 

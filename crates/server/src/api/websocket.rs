@@ -18,8 +18,9 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use axum::extract::Path;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{Message, WebSocket, WebSocketUpgrade};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -80,9 +81,13 @@ pub(super) async fn get(
     State(server): State<Server>,
     Path(index): Path<String>,
     headers: HeaderMap,
-    upgrade: WebSocketUpgrade,
+    upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Answered<Response> {
     server.index(&index)?;
+    let upgrade = upgrade.map_err(|why| {
+        let (status, title) = (StatusCode::UPGRADE_REQUIRED, "A WebSocket is opened here");
+        Problem::new(status, "websocket-required", title, why.body_text())
+    })?;
     check_origin(&headers)?;
     let permit = server.socket()?;
     let upgrade = upgrade.protocols([PROTOCOL]).max_message_size(MESSAGE_BYTES_MAX);
