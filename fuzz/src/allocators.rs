@@ -99,6 +99,6 @@ impl<A: Allocator> Shadow<A> {
         assert_eq!(check(&self.allocator, &self.heap), Ok(()));
         let usage = self.allocator.usage(&self.heap);
         assert_eq!(usage.used + usage.free + usage.overhead, self.heap.len() as u64);
-        assert_eq!(usage.used, self.held.values().map(|(words, _)| u64::from(*words)).sum());
+        assert_eq!(usage.used, self.held.values().map(|(words, _)| u64::from(*words)).sum::<u64>());
     }
 }

@@ -121,3 +121,13 @@ fn any_facets_are_answered_or_refused() {
 fn any_text_is_marked_by_any_query() {
     replay("highlighter", spirit_fuzz::highlighter, INPUTS / 4);
 }
+
+#[test]
+fn any_search_of_a_client_is_answered_or_refused() {
+    replay("searches", spirit_fuzz::searches, INPUTS * 2);
+}
+
+#[test]
+fn any_request_is_answered_or_refused() {
+    replay("http", spirit_fuzz::http, INPUTS / 2);
+}

@@ -33,7 +33,7 @@ fn slow_clients_harm_no_other() {
     let server = Server::start(&folder.path("all"), &["--body-timeout", "4s"]);
     server.put("/birds/_doc/1", "{\"n\": 1}").is(201);
     let head = format!("POST /birds/_doc HTTP/1.1\r\n{HEAD}Content-Length: 33554432\r\n\r\n");
-    let mut slow: Vec<_> = (0..300).map(|_| connect(&server)).collect();
+    let mut slow: Vec<_> = (0..1_000).map(|_| connect(&server)).collect();
     for stream in &mut slow {
         stream.write_all(head.as_bytes()).unwrap();
     }
@@ -57,6 +57,69 @@ fn slow_clients_harm_no_other() {
         assert!(answer.starts_with("HTTP/1.1 408"), "{answer}");
     }
     assert_eq!(server.get("/birds/_count").is(200)["count"], 2);
+}
+
+/// Thousands of clients that say nothing: others are answered, and nothing of them is left behind.
+#[test]
+fn ten_thousand_connections_are_held() {
+    let folder = Folder::new();
+    let server = Server::start(&folder.path("all"), &["--header-timeout", "20s"]);
+    server.put("/birds/_doc/1", "{\"n\": 1}").is(201);
+    let before = descriptors(&server);
+    let count = 10_000.min(most_descriptors() - 1_000);
+    let mut held: Vec<_> = (0..count).map(|_| connect(&server)).collect();
+    for stream in &mut held {
+        stream.write_all(b"GET /health/live HTTP/1.1\r\n").unwrap();
+    }
+    for _ in 0..100 {
+        server.get("/birds/_search?q=n:1").is(200);
+    }
+    assert!(descriptors(&server) >= before + count, "{} of {count}", descriptors(&server));
+    // The last one is served as the first one is.
+    for place in [count - 1, count / 2, 0] {
+        let mut stream = held.remove(place);
+        stream.write_all(format!("{HEAD}Connection: close\r\n\r\n").as_bytes()).unwrap();
+        assert!(rest(stream).starts_with("HTTP/1.1 200"));
+    }
+    drop(held);
+    let end = Instant::now() + Duration::from_secs(30);
+    while descriptors(&server) > before + 10 {
+        assert!(Instant::now() < end, "{} descriptors are left", descriptors(&server));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// The descriptors that a server has open.
+fn descriptors(server: &Server) -> usize {
+    std::fs::read_dir(format!("/proc/{}/fd", server.id())).unwrap().count()
+}
+
+/// Raises this process' limit of descriptors, and returns it.
+fn most_descriptors() -> usize {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
+    limit.maximum.map_or(usize::MAX, |most| most as usize)
+}
+
+/// A server that gets few descriptors takes fewer connections, says so, and goes on.
+#[test]
+fn few_descriptors_are_enough() {
+    let folder = Folder::new();
+    let program = env!("CARGO_BIN_EXE_spirit");
+    let directory = folder.path("all");
+    let serve = format!(
+        "ulimit -n 120; exec {program} serve -d {directory} --listen 127.0.0.1:0 --header-timeout 3s"
+    );
+    let server = Server::start_by(std::process::Command::new("sh").args(["-c", &serve]));
+    server.put("/birds/_doc/1", "{\"n\": 1}").is(201);
+    let held: Vec<_> = (0..200).map(|_| connect(&server)).collect();
+    // Those that are silent are closed, and then others have their turn.
+    for n in 0..5 {
+        server.put(&format!("/birds/_doc/{n}"), "{\"n\": 1}");
+    }
+    drop(held);
+    assert_eq!(server.get("/birds/_count").is(200)["count"], 5);
 }
 
 #[test]

@@ -51,6 +51,11 @@ fn wrong_aggregations_are_refused_in_opensearchs_words() {
             "[terms] of moments is not supported by this server",
         ),
         (
+            r#"{"terms":{"field":"price","missing":10.25},"aggs":{"m":{"max":{"field":"views"}}}}"#,
+            "illegal_argument_exception",
+            "[missing] with a value that documents have, and aggregations within it is not supported by this server",
+        ),
+        (
             r#"{"terms":{"field":"tag","include":"a)|(b"}}"#,
             "illegal_argument_exception",
             "[a)|(b] is no regular expression, or too large",

@@ -10,6 +10,7 @@ mod catalog;
 mod client;
 mod connections;
 mod deleted;
+mod descriptors;
 pub mod guard;
 mod index_name;
 mod kept;

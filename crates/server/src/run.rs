@@ -15,6 +15,7 @@ use crate::api;
 use crate::api::server::Server;
 use crate::catalog::Catalog;
 use crate::connections::{self, Listener};
+use crate::descriptors;
 use crate::guard::{Keyring, KeysError};
 use crate::log::{self, Refusals};
 use crate::notify::{READY, STOPPING, notify};
@@ -115,6 +116,7 @@ fn serve_logged(mut settings: Settings, listening: impl FnOnce(&str)) -> Result<
     for threads in [&mut settings.query_threads, &mut settings.ingest_threads] {
         *threads = if *threads == 0 { cores } else { *threads };
     }
+    settings.connections = descriptors::for_connections(settings.connections);
     let catalog = Catalog::list(&settings);
     let path = || settings.directory.clone();
     let catalog = Arc::new(catalog.map_err(|why| ServeError::Directory { path: path(), why })?);

@@ -122,6 +122,8 @@ fn terms(chance: &mut Chance, within: &mut Value) -> Value {
     }
     if chance.percent(15) && field != "ok" {
         options["missing"] = match field {
+            // Documents have it too.
+            "views" if within.as_object().is_none_or(|within| within.is_empty()) => json!(7),
             "views" | "user.age" => json!(7777),
             "price" => json!(777.25),
             _ => json!("nothing"),

@@ -75,8 +75,8 @@ pub(crate) const DIFFERENCES: &[(&str, &str, &str)] = &[
         "min_doc_count is asked with the usual order",
     ),
     (
-        "terms with a missing value that documents have too",
-        "they are buckets apart; there they are one",
+        "terms with a missing value that documents have too, and aggregations within",
+        "they are refused; there they are one bucket",
         "no document has that value",
     ),
     (

@@ -77,14 +77,20 @@ impl Server {
     fn start_with(directory: &str, flags: &[&str], log: Stdio) -> Server {
         let free_port = ["--listen", "127.0.0.1:0"];
         let listen = if flags.contains(&"--listen") { &free_port[..0] } else { &free_port };
-        let mut child = Command::new(env!("CARGO_BIN_EXE_spirit"))
-            .args(["serve", "-d", directory])
-            .args(listen)
-            .args(flags)
-            .stdout(Stdio::piped())
-            .stderr(log)
-            .spawn()
-            .unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_spirit"));
+        command.args(["serve", "-d", directory]).args(listen).args(flags).stderr(log);
+        Server::started(&mut command)
+    }
+
+    /// Starts a server by a command of the test's own.
+    pub(crate) fn start_by(command: &mut Command) -> Server {
+        let server = Server::started(command);
+        server.wait_until_ready();
+        server
+    }
+
+    fn started(command: &mut Command) -> Server {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim_end().rsplit_once("://").expect(&line).1.to_owned();

@@ -358,6 +358,7 @@ impl Terms<'_> {
         check_count(i64::try_from(list.len()).unwrap_or(i64::MAX))?;
         let mut list: Vec<(Json, Bucket)> =
             list.into_iter().map(|bucket| (self.key(&bucket), bucket)).collect();
+        join_missing(&mut list)?;
         list.retain(|(key, bucket)| bucket.count >= self.least && self.chosen.has(key));
         list.sort_by(|a, b| self.compare(a, b));
         let rest = list.split_off(self.size.min(list.len()));
@@ -419,6 +420,21 @@ impl Terms<'_> {
         }
         compare_keys(&a.0, &b.0)
     }
+}
+
+/// Makes one bucket of the documents without a value and of those that have the value that stands for it.
+fn join_missing(list: &mut Vec<(Json, Bucket)>) -> Shaped<()> {
+    let is_missing = |bucket: &Bucket| matches!(bucket.key, Key::Name(None));
+    let Some(place) = list.iter().position(|(_, bucket)| is_missing(bucket)) else { return Ok(()) };
+    let is_same = |(key, bucket): &(Json, Bucket)| !is_missing(bucket) && *key == list[place].0;
+    let Some(same) = list.iter().position(is_same) else { return Ok(()) };
+    if !list[same].1.within.is_empty() {
+        let what = "[missing] with a value that documents have, and aggregations within it";
+        return Err(Refusal::unsupported(what));
+    }
+    list[same].1.count += list[place].1.count;
+    list.remove(place);
+    Ok(())
 }
 
 /// Returns a number of an answer within a bucket.

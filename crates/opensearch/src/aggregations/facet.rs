@@ -20,9 +20,10 @@ fn with_all(named: &Named, all: bool) -> Option<Facet> {
     let facet = match &named.asked {
         Asked::Terms { of, size, order, missing, chosen, .. } => {
             // The engine has the most frequent ones, and of equally frequent numbers the first by
-            // their texts. Another order needs all of them, and so does a choice.
+            // their texts. Another order needs all of them, and so do a choice and a value that
+            // stands for missing ones.
             let is_number = matches!(of.kind, Some(FieldKind::Integer | FieldKind::Float));
-            let is_whole = all || is_number || !chosen.is_all();
+            let is_whole = all || is_number || missing.is_some() || !chosen.is_all();
             let is_usual = !is_whole && matches!(order[..], [] | [(OrderBy::Count, true)]);
             let top = if is_usual { *size } else { BUCKETS_MAX };
             let facet = Facet::Terms { field: field(of)?, top };

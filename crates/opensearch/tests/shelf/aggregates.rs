@@ -148,6 +148,10 @@ pub(crate) const AGGREGATES: &[(&str, &str)] = &[
         r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":0.0,"doc_count":2},{"key":1.5,"doc_count":1},{"key":2.0,"doc_count":1},{"key":10.25,"doc_count":1}]}"#,
     ),
     (
+        r#"{"terms":{"field":"price","missing":10.25}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":10.25,"doc_count":3},{"key":1.5,"doc_count":1},{"key":2.0,"doc_count":1}]}"#,
+    ),
+    (
         r#"{"terms":{"field":"ok","order":{"_key":"desc"}},"aggs":{"t":{"terms":{"field":"tag"}}}}"#,
         r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":1,"key_as_string":"true","doc_count":2,"t":{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"beast","doc_count":1},{"key":"bird","doc_count":1}]}},{"key":0,"key_as_string":"false","doc_count":1,"t":{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"Mixed","doc_count":1}]}}]}"#,
     ),

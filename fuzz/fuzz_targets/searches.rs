@@ -1,0 +1,4 @@
+//! The fuzzer's way into `spirit_fuzz::searches`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| spirit_fuzz::searches(data));
