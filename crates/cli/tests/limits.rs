@@ -113,7 +113,7 @@ fn few_descriptors_are_enough() {
     );
     let server = Server::start_by(std::process::Command::new("sh").args(["-c", &serve]));
     server.put("/birds/_doc/1", "{\"n\": 1}").is(201);
-    let held: Vec<_> = (0..200).map(|_| connect(&server)).collect();
+    let held: Vec<_> = (0..120).map(|_| connect(&server)).collect();
     // Those that are silent are closed, and then others have their turn.
     for n in 0..5 {
         server.put(&format!("/birds/_doc/{n}"), "{\"n\": 1}");
