@@ -41,6 +41,21 @@ impl Query {
         self.terms.iter().map(|term| term.key)
     }
 
+    /// True if each document that has one of the query's terms matches: it is a short term, or an OR of
+    /// some.
+    pub fn is_any_of_terms(&self) -> bool {
+        let is_term = |node: NodeId| match self.nodes[node as usize].kind {
+            Kind::Term(term) => self.terms[term as usize].key.is_whole(),
+            _ => false,
+        };
+        let is_optional = |child| self.counts(child, Occur::Should) && is_term(child);
+        match self.nodes.get(self.root as usize).map(|root| root.kind) {
+            Some(Kind::Term(_)) => is_term(self.root),
+            Some(Kind::Clauses { minimum: 0 | 1 }) => self.children(self.root).all(is_optional),
+            _ => false,
+        }
+    }
+
     /// True if a document's terms always decide the query: it asks for nothing but short terms and phrases
     /// of them.
     pub fn is_decided_by_terms(&self) -> bool {

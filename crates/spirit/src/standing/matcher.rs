@@ -105,10 +105,8 @@ impl Matcher {
     /// Looks at the new rows of all executors, and queues matches. False if there are no new rows.
     fn look(&mut self) -> Result<bool, SearchError> {
         let has_new = self.round.look(&self.index, &mut self.seat)?;
-        for matches in self.round.found().chunk_by(|(one, _), (other, _)| one == other) {
-            if let Some(listener) = self.round.owner(matches[0].0) {
-                listener.send(matches.iter().map(|(_, matched)| *matched));
-            }
+        for (_, listener, matches) in self.round.found() {
+            listener.send(matches.iter().copied());
         }
         for (id, error) in self.round.failed() {
             if let Some(listener) = self.round.remove(id) {

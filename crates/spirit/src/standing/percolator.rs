@@ -133,8 +133,8 @@ impl Percolator {
         if let Some((_, error)) = self.round.failed().pop() {
             return Err(error.into());
         }
-        let mut numbers: Vec<u32> = self.round.found().iter().map(|(id, _)| *id).collect();
-        numbers.dedup();
+        let mut numbers: Vec<u32> = self.round.found().map(|(id, ..)| id).collect();
+        numbers.sort_unstable();
         Ok(numbers)
     }
 

@@ -41,10 +41,14 @@ struct Standing<O> {
     numbers: Numbers,
     /// True if a row's terms always decide it.
     is_decided_by_terms: bool,
+    /// True if a row matches that has any of its terms.
+    is_any_of_terms: bool,
     /// The look and the row that led to it last.
     reached: (u64, u64),
     /// The last look that asks it.
     asked: u64,
+    /// Its matches of the last round, in the order of executors and rows.
+    found: Vec<Matched>,
 }
 
 /// Standing queries, the rows that were looked at, and the memory of a round.
@@ -62,7 +66,8 @@ pub(super) struct Round<O> {
     /// The queries to ask.
     wanted: Vec<QueryId>,
     hits: Vec<Address>,
-    found: Vec<(QueryId, Matched)>,
+    /// The queries with matches.
+    found: Vec<QueryId>,
     failed: Vec<(QueryId, SearchError)>,
 }
 
@@ -122,9 +127,11 @@ impl<O> Round<O> {
             owner,
             numbers: self.triggers.add(id, query.term_keys(), rarest),
             is_decided_by_terms: query.is_decided_by_terms(),
+            is_any_of_terms: query.is_any_of_terms(),
             query,
             reached: (0, 0),
             asked: 0,
+            found: Vec::new(),
         });
         id
     }
@@ -142,14 +149,13 @@ impl<O> Round<O> {
         (0..self.queries.len() as QueryId).filter_map(|id| self.remove(id)).collect()
     }
 
-    /// Returns the owner of a query.
-    pub(super) fn owner(&self, id: QueryId) -> Option<&O> {
-        self.queries[id as usize].as_ref().map(|query| &query.owner)
-    }
-
     /// Looks at the new rows of all executors. False if there are none.
     pub(super) fn look(&mut self, index: &Readable, seat: &mut Seat) -> Result<bool, SearchError> {
-        self.found.clear();
+        for id in self.found.drain(..) {
+            if let Some(query) = &mut self.queries[id as usize] {
+                query.found.clear();
+            }
+        }
         self.failed.clear();
         let mut cursors = std::mem::take(&mut self.cursors);
         let looked = seat.ask(index, End::Leave, |view| {
@@ -160,14 +166,15 @@ impl<O> Round<O> {
             Ok(has_new)
         });
         self.cursors = cursors;
-        // Stable: the matches of a query are in the order of executors and rows.
-        self.found.sort_by_key(|(id, _)| *id);
         looked
     }
 
-    /// Returns the matches of the last look, those of a query together and in the order of their rows.
-    pub(super) fn found(&self) -> &[(QueryId, Matched)] {
-        &self.found
+    /// Yields the queries with matches of the last look, and these in the order of executors and rows.
+    pub(super) fn found(&self) -> impl Iterator<Item = (QueryId, &O, &[Matched])> {
+        self.found.iter().filter_map(|id| {
+            let query = self.queries[*id as usize].as_ref()?;
+            Some((*id, &query.owner, query.found.as_slice()))
+        })
     }
 
     /// Returns the queries that the last look could not ask, and the reasons.
@@ -191,13 +198,13 @@ impl<O> Round<O> {
         }
         *cursor = snapshot.visible();
         let oldest = oldest_since(&snapshot, from);
-        let (new, found) = (snapshot.since(oldest), self.found.len());
+        let new = snapshot.since(oldest);
         self.wanted.clear();
         self.look += 1;
         let has_vectors = memory.geometry().settings.positions;
         let is_fresh = oldest == snapshot.window().end;
         if !(has_vectors && is_fresh && self.follow_terms(executor, &new, from)) {
-            self.found.truncate(found);
+            self.forget(executor as u32);
             self.wanted.clear();
             let all = self.queries.iter().enumerate();
             self.wanted.extend(all.filter(|(_, query)| query.is_some()).map(|(id, _)| id as u32));
@@ -225,6 +232,16 @@ impl<O> Round<O> {
         new.memory().window().end == new.window().end
     }
 
+    /// Forgets what was found of an executor.
+    fn forget(&mut self, executor: u32) {
+        let Round { queries, found, .. } = self;
+        found.retain(|id| {
+            let Some(query) = &mut queries[*id as usize] else { return false };
+            query.found.retain(|matched| matched.executor != executor);
+            !query.found.is_empty()
+        });
+    }
+
     /// Decides the queries that the terms of a row lead to.
     fn decide(&mut self, matched: Matched) {
         let Round { queries, triggers, row, decider, found, wanted, look, .. } = self;
@@ -235,9 +252,18 @@ impl<O> Round<O> {
                 continue;
             }
             query.reached = (*look, matched.row);
-            match decider.decide(&query.query, &query.numbers.terms, row) {
+            let decided = match query.is_any_of_terms {
+                true => Some(true),
+                false => decider.decide(&query.query, &query.numbers.terms, row),
+            };
+            match decided {
                 Some(false) => {}
-                Some(true) if query.is_decided_by_terms => found.push((*id, matched)),
+                Some(true) if query.is_decided_by_terms => {
+                    if query.found.is_empty() {
+                        found.push(*id);
+                    }
+                    query.found.push(matched);
+                }
                 _ if query.asked == *look => {}
                 _ => {
                     query.asked = *look;
@@ -252,12 +278,16 @@ impl<O> Round<O> {
         let limits = Limits::default();
         let level = index.options.vectors;
         for id in self.wanted.drain(..) {
-            let Some(query) = &self.queries[id as usize] else { continue };
+            let Some(query) = &mut self.queries[id as usize] else { continue };
             let settings =
                 Settings { level, from_row: from, limits: limits.begin(), ..Settings::default() };
             match rows_of(&query.query, new, settings, &mut self.scratch, executor, &mut self.hits)
             {
-                Ok(matches) => self.found.extend(matches.map(|matched| (id, matched))),
+                Ok(matches) => {
+                    let had = !query.found.is_empty();
+                    query.found.extend(matches);
+                    self.found.extend((!had && !query.found.is_empty()).then_some(id));
+                }
                 Err(error) => self.failed.push((id, error)),
             }
         }
