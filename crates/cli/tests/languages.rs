@@ -21,7 +21,11 @@ fn prepared(language: &str, commands: &[&[&str]]) -> PathBuf {
         let _ = std::fs::remove_file(&mark);
         for command in commands {
             let mut command = words(command);
-            assert!(command.current_dir(&home).status().unwrap().success(), "{command:?}");
+            let status = command.current_dir(&home).status();
+            let status = status.unwrap_or_else(|error| {
+                panic!("{command:?}: {error}; the README says what the checks need")
+            });
+            assert!(status.success(), "{command:?}");
         }
         std::fs::write(mark, "").unwrap();
     }
