@@ -1,5 +1,7 @@
 //! Errors as `application/problem+json` (RFC 9457): what is wrong, where, and what to do.
 
+use std::io::ErrorKind;
+
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
@@ -37,6 +39,11 @@ fn number<S: serde::Serializer>(status: &StatusCode, serializer: S) -> Result<S:
 /// The reason why the server failed to answer, for its log. It is an extension of the answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Cause(pub(crate) String);
+
+/// True if an error says that a disk is full.
+pub(crate) fn is_full(kind: ErrorKind) -> bool {
+    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
+}
 
 /// The answer to a request.
 pub(crate) type Answered<T> = Result<T, Problem>;
@@ -185,7 +192,15 @@ impl From<spirit::Error> for Problem {
 
 impl From<std::io::Error> for Problem {
     fn from(error: std::io::Error) -> Problem {
-        Problem::internal(format!("what the server keeps cannot be written: {error}"))
+        let detail =
+            format!("`_registry.json` in the server's directory cannot be written: {error}");
+        match is_full(error.kind()) {
+            true => {
+                let status = StatusCode::INSUFFICIENT_STORAGE;
+                Problem::new(status, "disk-full", "Nothing was changed", detail)
+            }
+            false => Problem::internal(detail),
+        }
     }
 }
 

@@ -3,7 +3,6 @@
 //! The work has a thread of its own, since it may take long, and goes on if its client hangs up. One
 //! backup is made at a time: two of them would share one disk.
 
-use std::io::ErrorKind;
 use std::path::{Path as File, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -20,7 +19,7 @@ use spirit::error::BackupError;
 
 use super::body;
 use super::server::{Server, State};
-use crate::problem::{Answered, Problem};
+use crate::problem::{Answered, Problem, is_full};
 use crate::served::Served;
 
 /// The most bytes of a backup's name.
@@ -171,10 +170,6 @@ fn problem(error: &BackupError) -> Problem {
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "backup-failed"),
     };
     refused(status, kind, error)
-}
-
-fn is_full(kind: ErrorKind) -> bool {
-    matches!(kind, ErrorKind::StorageFull | ErrorKind::QuotaExceeded)
 }
 
 fn refused(status: StatusCode, kind: &'static str, detail: impl ToString) -> Problem {
