@@ -203,7 +203,7 @@ mod tests {
     fn a_field_is_passed_over_and_the_others_stay_in_order() {
         let mut chunk = Chunk::default();
         let long = "x".repeat(300);
-        let field = |name: &str, number| (name.to_owned(), Given::Integer(number));
+        let field = |name: &str, number| (name.to_owned().into(), Given::Integer(number));
         let fields =
             vec![field("a", 1), field("$b", 2), field(&long, 3), field("c", 4), field("$b", 5)];
         for line in 1..=3 {

@@ -186,7 +186,7 @@ impl Parser {
                 Some(text) if text.is_empty() => return Ok(()),
                 Some(text) => match rules.kinds.get(name) {
                     Some(kind) => of_kind(*kind, &text),
-                    None => guessed(&text).unwrap_or(Given::Text(text)),
+                    None => guessed(&text).unwrap_or_else(|| Given::Text(text.into())),
                 },
             };
             object.add(name, given, &rules.texts);
@@ -199,7 +199,7 @@ impl Parser {
 
 impl Column {
     /// A value of the column; none if it is empty.
-    fn given(&self, text: &str) -> Option<Given> {
+    fn given(&self, text: &str) -> Option<Given<'static>> {
         if text.is_empty() {
             return None;
         }
@@ -212,12 +212,12 @@ impl Column {
             }
             self.is_words.store(true, Relaxed);
         }
-        Some(Given::Text(text.to_owned()))
+        Some(Given::Text(text.to_owned().into()))
     }
 }
 
 /// A value of a field of this kind. One that does not fit stays as it is, and is refused as such.
-fn of_kind(known: Known, text: &str) -> Given {
+fn of_kind(known: Known, text: &str) -> Given<'static> {
     let given = match known.kind {
         FieldKind::Integer if known.may_widen => {
             let other = || text.parse().ok().filter(|number: &f64| number.is_finite());
@@ -229,11 +229,11 @@ fn of_kind(known: Known, text: &str) -> Given {
         FieldKind::Boolean => text.parse().ok().map(Given::Boolean),
         _ => None,
     };
-    given.unwrap_or_else(|| Given::Text(text.to_owned()))
+    given.unwrap_or_else(|| Given::Text(text.to_owned().into()))
 }
 
 /// What a value is that was written without saying so: a number only if it is written as numbers are. `007`, `1.10` and `+1` are words.
-fn guessed(text: &str) -> Option<Given> {
+fn guessed(text: &str) -> Option<Given<'static>> {
     match text {
         "true" => return Some(Given::Boolean(true)),
         "false" => return Some(Given::Boolean(false)),

@@ -6,7 +6,7 @@ use std::fmt;
 
 use spirit::schema::Schema;
 
-use crate::object::{Given, KeyError, Object};
+use crate::object::{Field, KeyError, Object};
 
 /// Names of the member that is the text, unless a document has `text`.
 pub const TEXTS: [&str; 6] = ["message", "msg", "body", "content", "log", "title"];
@@ -19,7 +19,7 @@ pub struct Document<'a> {
     /// The text.
     pub text: Cow<'a, str>,
     /// The fields: a name and a value each. A field with several values is there several times.
-    pub fields: Vec<(String, Given)>,
+    pub fields: Vec<Field<'a>>,
 }
 
 /// The reason why an object is no document.

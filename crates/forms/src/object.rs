@@ -20,9 +20,9 @@ const KEYS: [&str; 3] = ["key", "id", "_id"];
 
 /// A value of a field as it was read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Given {
-    /// Text.
-    Text(String),
+pub enum Given<'a> {
+    /// Text, borrowed where nothing is escaped.
+    Text(Cow<'a, str>),
     /// A whole number.
     Integer(i64),
     /// Any other number.
@@ -33,7 +33,7 @@ pub enum Given {
     Object,
 }
 
-impl Given {
+impl<'a> Given<'a> {
     /// Returns the value as the engine takes it.
     pub fn value(&self) -> Value<'_> {
         match self {
@@ -45,15 +45,30 @@ impl Given {
         }
     }
 
-    fn into_text(self) -> String {
+    fn into_text(self) -> Cow<'a, str> {
         match self {
             Given::Text(text) => text,
-            Given::Integer(number) => number.to_string(),
-            Given::Float(number) => number.to_string(),
-            Given::Boolean(yes) => yes.to_string(),
-            Given::Object => String::new(),
+            Given::Integer(number) => number.to_string().into(),
+            Given::Float(number) => number.to_string().into(),
+            Given::Boolean(yes) => yes.to_string().into(),
+            Given::Object => Cow::default(),
         }
     }
+}
+
+/// A value of a field, behind the field's name.
+pub type Field<'a> = (Cow<'a, str>, Given<'a>);
+
+/// Returns a value that borrows nothing.
+pub fn into_owned((name, given): Field<'_>) -> Field<'static> {
+    let given = match given {
+        Given::Text(text) => Given::Text(text.into_owned().into()),
+        Given::Integer(number) => Given::Integer(number),
+        Given::Float(number) => Given::Float(number),
+        Given::Boolean(yes) => Given::Boolean(yes),
+        Given::Object => Given::Object,
+    };
+    (name.into_owned().into(), given)
 }
 
 /// What is wrong with a key.
@@ -74,7 +89,7 @@ pub struct Object<'a> {
     has_wrong_key: bool,
     /// The text, if it was found under the first of its names.
     text: Option<Cow<'a, str>>,
-    pub(crate) fields: Vec<(String, Given)>,
+    pub(crate) fields: Vec<Field<'a>>,
     /// It has members besides its key.
     says_something: bool,
 }
@@ -93,7 +108,7 @@ impl<'a> Object<'a> {
     }
 
     /// Reads the fields of an object of JSON: all of its members, whatever their names are.
-    pub fn read_fields(json: &'a str) -> Result<Vec<(String, Given)>, String> {
+    pub fn read_fields(json: &'a str) -> Result<Vec<Field<'a>>, String> {
         let members = Members { texts: &[], has_fields_only: true };
         Object::of_members(json, members).map(|object| object.fields)
     }
@@ -110,14 +125,14 @@ impl<'a> Object<'a> {
     }
 
     /// Adds a member with a plain value.
-    pub fn add(&mut self, name: &str, given: Given, texts: &[String]) {
+    pub fn add(&mut self, name: &str, given: Given<'a>, texts: &[String]) {
         if let Some(name) = key_name(name) {
-            return self.keys.push((name, given.into_text()));
+            return self.keys.push((name, given.into_text().into_owned()));
         }
         self.says_something = true;
         match texts.first().is_some_and(|first| first == name) {
-            true => join(&mut self.text, given.into_text().into()),
-            false => self.fields.push((name.to_owned(), given)),
+            true => join(&mut self.text, given.into_text()),
+            false => self.fields.push((name.to_owned().into(), given)),
         }
     }
 
@@ -145,8 +160,7 @@ impl<'a> Object<'a> {
         if let Some(text) = self.text.take() {
             return Some(text);
         }
-        let is =
-            |name: &str, (known, given): &(String, Given)| known == name && *given != Given::Object;
+        let is = |name: &str, (known, given): &Field<'_>| known == name && *given != Given::Object;
         let has = |name: &&String| self.fields.iter().any(|field| is(name, field));
         let Some(name) = texts.iter().find(has) else {
             return self.says_something.then(Cow::default);
@@ -155,8 +169,8 @@ impl<'a> Object<'a> {
         let (own, others) =
             std::mem::take(&mut self.fields).into_iter().partition(|field| is(name, field));
         self.fields = others;
-        let own: Vec<(String, Given)> = own;
-        own.into_iter().for_each(|(_, given)| join(&mut text, given.into_text().into()));
+        let own: Vec<Field<'a>> = own;
+        own.into_iter().for_each(|(_, given)| join(&mut text, given.into_text()));
         text
     }
 }
@@ -260,19 +274,19 @@ impl<'de> Visitor<'de> for Name {
 
 /// Reads the values of a member, however deep.
 struct Member<'m, 'de> {
-    name: Cow<'m, str>,
+    name: Cow<'de, str>,
     /// Where plain values go if it is the text.
     text: Option<&'m mut Option<Cow<'de, str>>>,
-    fields: &'m mut Vec<(String, Given)>,
+    fields: &'m mut Vec<Field<'de>>,
     /// It is a value of an array.
     is_in_array: bool,
 }
 
 impl<'de> Member<'_, 'de> {
-    fn take(self, given: Given) {
+    fn take(self, given: Given<'de>) {
         match self.text {
-            Some(text) => join(text, given.into_text().into()),
-            None => self.fields.push((self.name.into_owned(), given)),
+            Some(text) => join(text, given.into_text()),
+            None => self.fields.push((self.name, given)),
         }
     }
 }
@@ -308,7 +322,7 @@ impl<'de> Visitor<'de> for Member<'_, 'de> {
 
     fn visit_u64<E>(self, number: u64) -> Result<(), E> {
         // Beyond 63 bits its digits are exact, and a number with a point is not.
-        let digits = |_| Given::Text(number.to_string());
+        let digits = |_| Given::Text(number.to_string().into());
         self.take(i64::try_from(number).map_or_else(digits, Given::Integer));
         Ok(())
     }
@@ -319,22 +333,19 @@ impl<'de> Visitor<'de> for Member<'_, 'de> {
     }
 
     fn visit_str<E>(self, text: &str) -> Result<(), E> {
-        self.take(Given::Text(text.to_owned()));
+        self.take(Given::Text(text.to_owned().into()));
         Ok(())
     }
 
     fn visit_borrowed_str<E>(self, text: &'de str) -> Result<(), E> {
-        match self.text {
-            Some(slot) => join(slot, text.into()),
-            None => self.fields.push((self.name.into_owned(), Given::Text(text.to_owned()))),
-        }
+        self.take(Given::Text(text.into()));
         Ok(())
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut values: S) -> Result<(), S::Error> {
         let Member { name, mut text, fields, .. } = self;
         loop {
-            let (name, text) = (Cow::from(&*name), text.as_deref_mut());
+            let (name, text) = (name.clone(), text.as_deref_mut());
             let value = Member { name, text, fields, is_in_array: true };
             if values.next_element_seed(value)?.is_none() {
                 return Ok(());
@@ -345,7 +356,7 @@ impl<'de> Visitor<'de> for Member<'_, 'de> {
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<(), M::Error> {
         let Member { name, fields, is_in_array, .. } = self;
         if is_in_array {
-            fields.push((name.to_string(), Given::Object));
+            fields.push((name.clone(), Given::Object));
         }
         while let Some(member) = members.next_key_seed(Name)? {
             let name = format!("{name}.{member}").into();

@@ -3,8 +3,6 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
-
 use spirit_index::ground::{FieldId, ValueKind};
 use spirit_text::Analyzer;
 
@@ -97,7 +95,7 @@ impl Field {
 #[derive(Clone, Debug)]
 pub struct Schema {
     fields: Vec<Field>,
-    by_name: HashMap<String, FieldId>,
+    by_name: foldhash::HashMap<String, FieldId>,
     arrays: Arrays,
     dynamic: bool,
     /// True if the text is the document's source, whose members are fields of any name.
@@ -111,7 +109,7 @@ impl Schema {
     /// Returns the schema of documents with only a text, which `analyzer` cuts into terms. If it is
     /// dynamic, documents may add fields.
     pub fn new(analyzer: Analyzer, dynamic: bool) -> Schema {
-        let (fields, by_name) = (Vec::new(), HashMap::new());
+        let (fields, by_name) = (Vec::new(), foldhash::HashMap::default());
         let arrays = Arrays::default();
         let is_of_sources = false;
         let mut schema =

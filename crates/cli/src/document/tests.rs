@@ -30,7 +30,10 @@ fn document<'a>(key: Option<&'a str>, text: &'a str) -> Result<Document<'a>, Mal
 fn read(rules: &Arc<Rules>, record: &str) -> (String, Vec<String>) {
     let parser = Parser::new(Format::Jsonl, b"", rules.clone()).unwrap();
     let document = parser.parse(&Line::Bytes(record.as_bytes())).unwrap();
-    (document.text.into_owned(), document.fields.into_iter().map(|(name, _)| name).collect())
+    (
+        document.text.into_owned(),
+        document.fields.into_iter().map(|(name, _)| name.into_owned()).collect(),
+    )
 }
 
 #[test]
@@ -95,8 +98,8 @@ fn rows_have_the_names_of_the_first() {
     let row = |record| parse(Format::Csv, " id ,message,n,code,ok", record);
     let document = row("7,\"a, b\",5,007,true").unwrap();
     assert_eq!((document.key.as_deref(), &*document.text), (Some("7"), "a, b"));
-    let text = |text: &str| Given::Text(text.to_owned());
-    let field = |name: &str, given| (name.to_owned(), given);
+    let text = |text: &str| Given::Text(text.to_owned().into());
+    let field = |name: &str, given| (name.to_owned().into(), given);
     let expected = vec![
         field("n", Given::Integer(5)),
         field("code", text("007")),
@@ -128,7 +131,7 @@ fn a_column_is_what_the_index_says_or_what_it_had() {
             .map(|f| f.1)
             .collect::<Vec<_>>()
     };
-    let text = |text: &str| Given::Text(text.to_owned());
+    let text = |text: &str| Given::Text(text.to_owned().into());
     assert_eq!(first("1,12345,3.50"), [Given::Integer(1), text("12345"), Given::Float(3.5)]);
     assert_eq!(first("a1,1,7"), [text("a1"), text("1"), Given::Float(7.0)]);
     assert_eq!(first("1,1,x"), [text("1"), text("1"), text("x")]);

@@ -430,6 +430,15 @@ impl Batch {
         }
     }
 
+    /// Returns the hash of a document's explicit key.
+    #[inline]
+    pub fn key_hash(&self, place: usize) -> Option<u64> {
+        match self.documents().get(place)?.key {
+            BatchKey::Bytes { hash, .. } => Some(hash),
+            BatchKey::Next | BatchKey::Automatic(_) => None,
+        }
+    }
+
     pub(crate) fn tokens_mut(&mut self) -> (&mut [BatchToken], &LongTerms) {
         (&mut self.tokens[self.dropped_tokens..], &self.long)
     }

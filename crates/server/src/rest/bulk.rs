@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
@@ -20,6 +21,9 @@ use super::parameters::Parameters;
 use super::refused::{Answered, Refused};
 use crate::api::body;
 use crate::api::server::{Server, State};
+
+/// The bytes of an answer's item, about.
+const BYTES_OF_ITEM: usize = 192;
 
 /// Members of an action that are accepted and change nothing.
 const IGNORED: [&str; 7] = [
@@ -45,48 +49,71 @@ pub(super) async fn bulk(
     let body = body::read(&server, &headers, body).await?;
     let writing = server.clone();
     let index = index.map(|Path(index)| index);
-    let items = server.write(move || Ok(write(&writing, index.as_deref(), &body))).await??;
-    let took = started.elapsed().as_millis();
-    Ok(filtered(&parameters, 200, answer(took, &items)))
+    let written = server.write(move || {
+        Ok(read(index.as_deref(), &body)
+            .and_then(|read| Ok(answer(started, &read, &write(&writing, &read)?))))
+    });
+    Ok(filtered(&parameters, 200, written.await??))
+}
+
+/// A change that was read, and the index that it is for.
+struct Read<'b> {
+    index: Rc<str>,
+    change: Change<'b>,
 }
 
 /// What became of a change.
 struct Item {
-    action: Action,
-    index: String,
-    id: Option<String>,
+    index: Rc<str>,
     result: Result<Changed, Refusal>,
 }
 
 /// Returns the answer, without blanks, in the order that shippers look for.
-fn answer(took: u128, items: &[Item]) -> String {
+fn answer(started: Instant, read: &[Read<'_>], items: &[Item]) -> String {
+    let mut body = String::with_capacity(BYTES_OF_ITEM * (items.len() + 1));
     let errors = items.iter().any(|item| item.result.is_err());
-    let mut body = format!(r#"{{"took":{took},"errors":{errors},"items":["#);
-    for (number, Item { action, index, id, result }) in items.iter().enumerate() {
-        let comma = if number == 0 { "" } else { "," };
-        let text = |text: &str| serde_json::to_string(text).unwrap_or_default();
-        let _ = write!(body, r#"{comma}{{"{}":{{"_index":{},"#, action.name(), text(index));
-        let _ = match result {
-            Ok(changed) => write!(body, r#"{},"status":{}}}}}"#, changed.members(), changed.status),
-            Err(refusal) => {
-                let id = id.as_deref().map_or("null".to_owned(), text);
-                let (status, error) = (refusal.status, refusal.error_json());
-                write!(body, r#""_id":{id},"status":{status},"error":{error}}}}}"#)
+    let took = started.elapsed().as_millis();
+    let _ = write!(body, r#"{{"took":{took},"errors":{errors},"items":["#);
+    for (number, (Read { change, .. }, Item { index, result })) in
+        read.iter().zip(items).enumerate()
+    {
+        body.push_str(if number == 0 { "{\"" } else { ",{\"" });
+        body.push_str(change.action.name());
+        body.push_str(r#"":{"_index":"#);
+        put_quoted(&mut body, index);
+        body.push_str(r#","_id":"#);
+        put_quoted(&mut body, &change.id);
+        body.push(',');
+        match result {
+            Ok(changed) => {
+                changed.put_members(&mut body);
+                let _ = write!(body, r#","status":{}"#, changed.status);
             }
-        };
+            Err(refusal) => {
+                let (status, error) = (refusal.status, refusal.error_json());
+                let _ = write!(body, r#""status":{status},"error":{error}"#);
+            }
+        }
+        body.push_str("}}");
     }
     body.push_str("]}");
     body
 }
 
-/// A change that was read, and the index that it is for.
-struct Read<'b> {
-    index: String,
-    change: Change<'b>,
+/// Writes a string of JSON.
+fn put_quoted(out: &mut String, text: &str) {
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    if text.bytes().all(is_plain) {
+        out.push('"');
+        out.push_str(text);
+        out.push('"');
+    } else {
+        out.push_str(&serde_json::to_string(text).unwrap_or_default());
+    }
 }
 
-fn write(server: &Server, index: Option<&str>, body: &[u8]) -> Answered<Vec<Item>> {
-    let read = read(index, body)?;
+/// Makes all changes, and returns what became of each.
+fn write(server: &Server, read: &[Read<'_>]) -> Answered<Vec<Item>> {
     // All changes of an index are made together.
     let mut items: Vec<Option<Item>> = read.iter().map(|_| None).collect();
     let mut left: Vec<usize> = (0..read.len()).collect();
@@ -94,20 +121,17 @@ fn write(server: &Server, index: Option<&str>, body: &[u8]) -> Answered<Vec<Item
         let name = &read[*first].index;
         let (own, others) =
             left.iter().partition::<Vec<usize>, _>(|place| read[**place].index == *name);
-        let changes: Vec<Change<'_>> =
-            own.iter().map(|place| read[*place].change.clone()).collect();
+        let changes: Vec<&Change<'_>> = own.iter().map(|place| &read[*place].change).collect();
         // Deletes make no index.
         let may_make = changes.iter().any(|change| change.action != Action::Delete);
         let written = making::written(server, name, may_make);
-        let (name, results) = match written {
-            Ok(written) => (written.served.name.to_string(), make(&written, &changes)),
+        let (index, results) = match written {
+            Ok(written) => (written.served.name.as_str().into(), make(&written, &changes)),
             Err(Refused(refusal)) => (name.clone(), vec![Err(refusal); own.len()]),
         };
         for (place, result) in own.into_iter().zip(results) {
-            let Read { index, change } = &read[place];
-            let index = if result.is_ok() { name.clone() } else { index.clone() };
-            let id = Some(change.id.to_string());
-            items[place] = Some(Item { action: change.action, index, id, result });
+            let index = if result.is_ok() { &index } else { name };
+            items[place] = Some(Item { index: index.clone(), result });
         }
         left = others;
     }
@@ -123,11 +147,11 @@ fn write(server: &Server, index: Option<&str>, body: &[u8]) -> Answered<Vec<Item
 }
 
 /// Makes the changes of an index.
-fn make(written: &Written, changes: &[Change<'_>]) -> Vec<Result<Changed, Refusal>> {
+fn make(written: &Written, changes: &[&Change<'_>]) -> Vec<Result<Changed, Refusal>> {
     let refused = changes.iter().map(|change| written.refusal(change));
     let refused: Vec<Option<Refusal>> = refused.collect();
     let taken = changes.iter().zip(&refused).filter(|(_, refused)| refused.is_none());
-    let taken: Vec<Change<'_>> = taken.map(|(change, _)| change.clone()).collect();
+    let taken: Vec<&Change<'_>> = taken.map(|(change, _)| *change).collect();
     match change::make(&written.served, &taken) {
         Err(Refused(refusal)) => vec![Err(refusal); changes.len()],
         Ok(made) => {
@@ -154,19 +178,75 @@ fn read<'b>(index: Option<&str>, body: &'b [u8]) -> Answered<Vec<Read<'b>>> {
         return Err(Refusal::illegal_argument(reason).into());
     }
     let mut lines = (1..).zip(text.lines());
-    let mut read = Vec::new();
+    let (mut read, mut last) = (Vec::new(), None);
     while let Some((number, line)) = lines.next() {
         if line.trim_ascii().is_empty() {
             continue;
         }
-        let (action, members) = action(number, line)?;
-        let body = match action {
+        // Most bulks have the same line again and again.
+        let action = match last.take() {
+            Some((same, action)) if same == line => action,
+            _ => ActionLine::read(number, line, index)?,
+        };
+        let body = match action.action {
             Action::Delete => "",
             _ => lines.next().map_or("", |(_, line)| line),
         };
-        read.push(with_members(number, action, members, index, body)?);
+        read.push(action.with_body(body)?);
+        last = Some((line, action));
     }
     Ok(read)
+}
+
+/// A line before a document.
+struct ActionLine {
+    action: Action,
+    index: Option<Rc<str>>,
+    id: Option<String>,
+    expected: Option<u64>,
+}
+
+impl ActionLine {
+    /// Reads a line. `index` is the index of the request.
+    fn read(number: usize, line: &str, index: Option<&str>) -> Answered<ActionLine> {
+        let (action, members) = action(number, line)?;
+        let mut read = ActionLine { action, index: index.map(Rc::from), id: None, expected: None };
+        for (name, value) in members {
+            match (&*name, value) {
+                ("_index", Json::String(name)) => read.index = Some(name.into()),
+                ("_id", Json::String(text)) => read.id = Some(text),
+                ("_id", Json::Number(digits)) => read.id = Some(digits.to_string()),
+                ("_id" | "pipeline", Json::Null) => {}
+                ("pipeline", Json::String(name)) if name.is_empty() || name == "_none" => {}
+                ("if_seq_no", Json::Number(sequence)) => read.expected = sequence.as_u64(),
+                (name, _) if IGNORED.contains(&name) => {}
+                (name, _) => {
+                    let reason = format!(
+                        "Action/metadata line [{number}] contains an unknown parameter [{name}]"
+                    );
+                    return Err(Refusal::illegal_argument(reason).into());
+                }
+            }
+        }
+        Ok(read)
+    }
+
+    /// Returns the change that it says, of this document.
+    fn with_body<'b>(&self, body: &'b str) -> Answered<Read<'b>> {
+        let missing = |what: &str| {
+            let reason = format!("Validation Failed: 1: {what} is missing;");
+            Refused(Refusal::new("action_request_validation_exception", 400, reason))
+        };
+        let ActionLine { action, expected, .. } = *self;
+        let index = self.index.clone().ok_or_else(|| missing("index"))?;
+        let is_new = self.id.is_none();
+        let id = match &self.id {
+            Some(id) => id.clone(),
+            None if matches!(action, Action::Index | Action::Create) => made_id(),
+            None => return Err(missing("id")),
+        };
+        Ok(Read { index, change: Change { action, id: Cow::Owned(id), is_new, body, expected } })
+    }
 }
 
 fn action(number: usize, line: &str) -> Answered<(Action, Vec<(String, Json)>)> {
@@ -193,45 +273,6 @@ fn action(number: usize, line: &str) -> Answered<(Action, Vec<(String, Json)>)> 
     Ok((action, members))
 }
 
-fn with_members<'b>(
-    number: usize,
-    action: Action,
-    members: Vec<(String, Json)>,
-    index: Option<&str>,
-    body: &'b str,
-) -> Answered<Read<'b>> {
-    let (mut index, mut id, mut expected) = (index.map(str::to_owned), None, None);
-    for (name, value) in members {
-        match (&*name, value) {
-            ("_index", Json::String(name)) => index = Some(name),
-            ("_id", Json::String(text)) => id = Some(text),
-            ("_id", Json::Number(digits)) => id = Some(digits.to_string()),
-            ("_id" | "pipeline", Json::Null) => {}
-            ("pipeline", Json::String(name)) if name.is_empty() || name == "_none" => {}
-            ("if_seq_no", Json::Number(sequence)) => expected = sequence.as_u64(),
-            (name, _) if IGNORED.contains(&name) => {}
-            (name, _) => {
-                let reason = format!(
-                    "Action/metadata line [{number}] contains an unknown parameter [{name}]"
-                );
-                return Err(Refusal::illegal_argument(reason).into());
-            }
-        }
-    }
-    let missing = |what: &str| {
-        let reason = format!("Validation Failed: 1: {what} is missing;");
-        Refused(Refusal::new("action_request_validation_exception", 400, reason))
-    };
-    let index = index.ok_or_else(|| missing("index"))?;
-    let is_new = id.is_none();
-    let id = match id {
-        Some(id) => id,
-        None if matches!(action, Action::Index | Action::Create) => made_id(),
-        None => return Err(missing("id")),
-    };
-    Ok(Read { index, change: Change { action, id: Cow::Owned(id), is_new, body, expected } })
-}
-
 /// Returns an id that no other document has: 20 letters, as OpenSearch's.
 pub(super) fn made_id() -> String {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -242,5 +283,10 @@ pub(super) fn made_id() -> String {
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos() as u64)
     });
     let number = u128::from(*first) << 56 | u128::from(NEXT.fetch_add(1, Relaxed));
-    (0..20).rev().map(|place| char::from(LETTERS[(number >> (6 * place) & 63) as usize])).collect()
+    // Two halves of ten letters.
+    let halves = [(number >> 60) as u64, number as u64];
+    let letters = halves.into_iter().flat_map(|half| {
+        (0..10).rev().map(move |place| char::from(LETTERS[(half >> (6 * place) & 63) as usize]))
+    });
+    letters.collect()
 }

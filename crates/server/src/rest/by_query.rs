@@ -388,14 +388,18 @@ fn change_now(
         };
         sources.push(state.map_or(String::new(), |state| state.source));
     }
-    let changes = batch.iter().zip(&sources).map(|((id, sequence), source)| Change {
-        action,
-        id: Cow::Borrowed(&**id),
-        is_new: false,
-        body: source,
-        expected: Some(*sequence),
-    });
-    change::make(served, &changes.collect::<Vec<_>>())
+    let changes: Vec<Change<'_>> = batch
+        .iter()
+        .zip(&sources)
+        .map(|((id, sequence), source)| Change {
+            action,
+            id: Cow::Borrowed(&**id),
+            is_new: false,
+            body: source,
+            expected: Some(*sequence),
+        })
+        .collect();
+    change::make(served, &changes.iter().collect::<Vec<_>>())
 }
 
 enum Unread {

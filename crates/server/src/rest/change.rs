@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use serde_json::value::RawValue;
 use spirit::schema::Schema;
 use spirit::{Document, FieldKind, Operation, WriteError};
-use spirit_forms::object::{Given, Object};
+use spirit_forms::object::{self, Field, Given, Object};
 use spirit_opensearch::error::Refusal;
 
 use super::refused::{Answered, Refused, not_written};
@@ -46,9 +46,8 @@ pub(super) struct Change<'a> {
 }
 
 /// What a change did.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Changed {
-    pub(super) id: String,
     pub(super) version: i64,
     pub(super) sequence: u64,
     pub(super) result: &'static str,
@@ -67,23 +66,23 @@ impl Action {
 }
 
 impl Changed {
-    /// Returns the members that an answer has behind the index's name.
-    pub(super) fn members(&self) -> String {
-        let id = serde_json::to_string(&self.id).unwrap_or_default();
-        format!(
-            concat!(
-                r#""_id":{},"_version":{},"result":"{}","_shards":{{"total":1,"successful":1,"failed":0}},"#,
-                r#""_seq_no":{},"_primary_term":1"#
-            ),
-            id, self.version, self.result, self.sequence
-        )
+    /// Writes the members that an answer has behind the document's id.
+    pub(super) fn put_members(&self, out: &mut String) {
+        let mut digits = itoa::Buffer::new();
+        out.push_str(r#""_version":"#);
+        out.push_str(digits.format(self.version));
+        out.push_str(r#","result":""#);
+        out.push_str(self.result);
+        out.push_str(r#"","_shards":{"total":1,"successful":1,"failed":0},"_seq_no":"#);
+        out.push_str(digits.format(self.sequence));
+        out.push_str(r#","_primary_term":1"#);
     }
 }
 
 /// Makes changes in order, and returns what became of each.
 pub(super) fn make(
     served: &Served,
-    changes: &[Change<'_>],
+    changes: &[&Change<'_>],
 ) -> Answered<Vec<Result<Changed, Refusal>>> {
     if !served.index.settings().opaque_text {
         return Err(Refused(Refusal::illegal_argument(format!(
@@ -107,15 +106,16 @@ pub(super) fn make(
 /// Makes the first of the changes of each document. Returns those that are left.
 fn round(
     served: &Served,
-    changes: &[Change<'_>],
+    changes: &[&Change<'_>],
     todo: Vec<usize>,
     results: &mut [Option<Result<Changed, Refusal>>],
 ) -> Vec<usize> {
     let schema = served.index.schema();
-    let (mut seen, mut left, mut ready) = (HashSet::new(), Vec::new(), Vec::new());
+    let (mut seen, mut left) = (HashSet::new(), Vec::new());
+    let mut ready = Vec::with_capacity(todo.len());
     for place in todo {
-        let change = &changes[place];
-        if !seen.insert(&*change.id) {
+        let change = changes[place];
+        if !change.is_new && !seen.insert(&*change.id) {
             left.push(place);
             continue;
         }
@@ -127,7 +127,7 @@ fn round(
     }
     let operations: Vec<_> = ready.iter().map(|(_, ready)| ready.operation()).collect();
     for ((place, ready), applied) in ready.iter().zip(served.index.apply(&operations)) {
-        let change = &changes[*place];
+        let change = changes[*place];
         match applied {
             Ok(applied) => {
                 if change.action == Action::Delete {
@@ -156,7 +156,7 @@ struct Ready<'c> {
     id: &'c str,
     /// The document; none if it is deleted.
     source: Option<Cow<'c, str>>,
-    fields: Vec<(String, Given)>,
+    fields: Vec<Field<'c>>,
     before: Option<State>,
     /// The version of the new state.
     version: i64,
@@ -174,15 +174,18 @@ impl<'c> Ready<'c> {
             Action::Index | Action::Create => Some(Cow::Borrowed(change.body)),
             Action::Update => match updated(change, before.as_ref())? {
                 Some(source) => Some(source),
-                None => return Ok(Step::Done(unchanged(change, before, "noop", 200))),
+                None => return Ok(Step::Done(unchanged(before, "noop", 200))),
             },
             Action::Delete if before.is_none() => {
-                return Ok(Step::Done(unchanged(change, before, "not_found", 404)));
+                return Ok(Step::Done(unchanged(before, "not_found", 404)));
             }
             Action::Delete => None,
         };
         let fields = match &source {
-            Some(source) => fields(source, schema)?,
+            Some(Cow::Borrowed(source)) => fields(source, schema)?,
+            Some(Cow::Owned(source)) => {
+                fields(source, schema)?.into_iter().map(object::into_owned).collect()
+            }
             None => Vec::new(),
         };
         let (id, is_new) = (&*change.id, change.is_new);
@@ -222,7 +225,7 @@ impl<'c> Ready<'c> {
             (_, Some(_)) => ("updated", 200),
             (_, None) => ("created", 201),
         };
-        Changed { id: change.id.to_string(), version: self.version, sequence, result, status }
+        Changed { version: self.version, sequence, result, status }
     }
 }
 
@@ -260,14 +263,9 @@ fn check(change: &Change<'_>, before: Option<&State>) -> Result<(), Refusal> {
     }
 }
 
-fn unchanged(
-    change: &Change<'_>,
-    before: Option<State>,
-    result: &'static str,
-    status: u16,
-) -> Changed {
+fn unchanged(before: Option<State>, result: &'static str, status: u16) -> Changed {
     let (version, sequence) = before.map_or((1, 0), |before| (before.version, before.sequence));
-    Changed { id: change.id.to_string(), version, sequence, result, status }
+    Changed { version, sequence, result, status }
 }
 
 /// What an update has: a part of a document, and a document for an id without one.
@@ -321,7 +319,7 @@ fn updated<'c>(
 }
 
 /// Returns the fields of a document: all of its members, each as its field takes it.
-fn fields(source: &str, schema: &Schema) -> Result<Vec<(String, Given)>, Refusal> {
+fn fields<'s>(source: &'s str, schema: &Schema) -> Result<Vec<Field<'s>>, Refusal> {
     let failed = |why: String| Refusal::mapper_parsing(format!("failed to parse: {why}"));
     let mut fields = Object::read_fields(source).map_err(failed)?;
     for (name, given) in &mut fields {
@@ -342,16 +340,16 @@ fn fields(source: &str, schema: &Schema) -> Result<Vec<(String, Given)>, Refusal
 
 /// Converts a value to the kind of its field, if it says the same: `"17"` in a field of numbers, 17 in a
 /// field of words.
-fn coerce(given: &mut Given, kind: FieldKind) {
+fn coerce(given: &mut Given<'_>, kind: FieldKind) {
     let converted = match (kind, &*given) {
         (FieldKind::Text(_) | FieldKind::Keyword, Given::Integer(number)) => {
-            Some(Given::Text(number.to_string()))
+            Some(Given::Text(number.to_string().into()))
         }
         (FieldKind::Text(_) | FieldKind::Keyword, Given::Float(number)) => {
-            Some(Given::Text(number.to_string()))
+            Some(Given::Text(number.to_string().into()))
         }
         (FieldKind::Text(_) | FieldKind::Keyword, Given::Boolean(yes)) => {
-            Some(Given::Text(yes.to_string()))
+            Some(Given::Text(yes.to_string().into()))
         }
         (FieldKind::Integer | FieldKind::Float, Given::Text(text)) => {
             let integer = text.trim().parse().ok().map(Given::Integer);

@@ -126,11 +126,14 @@ fn write_now(
         return Err(refusal.into());
     }
     let (served, index) = (&written.served, written.served.name.as_str());
-    let made = change::make(served, &[change])?.pop();
+    let made = change::make(served, &[&change])?.pop();
     let changed = made.ok_or_else(|| Refusal::new("engine_exception", 500, "no result"))?;
     let changed = changed.map_err(|refusal| refusal.in_index(index, index))?;
-    let index = serde_json::to_string(index).unwrap_or_default();
-    Ok((changed.status, format!(r#"{{"_index":{index},{}}}"#, changed.members())))
+    let quoted = |text: &str| serde_json::to_string(text).unwrap_or_default();
+    let mut answer = format!(r#"{{"_index":{},"_id":{},"#, quoted(index), quoted(&change.id));
+    changed.put_members(&mut answer);
+    answer.push('}');
+    Ok((changed.status, answer))
 }
 
 /// What a document is read with.

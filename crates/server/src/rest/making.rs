@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use serde_json::value::RawValue;
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
 
@@ -18,7 +19,11 @@ use crate::registry::backing;
 use crate::served::Served;
 
 /// The field that each document of a data stream has.
-const TIMESTAMP: &str = "@timestamp";
+#[derive(serde::Deserialize)]
+struct Timed<'d> {
+    #[serde(rename = "@timestamp", borrow)]
+    time: Option<&'d RawValue>,
+}
 
 /// The index that a write goes to.
 pub(super) struct Written {
@@ -37,8 +42,9 @@ impl Written {
             let reason = "only write ops with an op_type of create are allowed in data streams";
             return Some(Refusal::illegal_argument(reason));
         }
-        let document = Json::parse(change.body.as_bytes()).ok()?;
-        let has_time = matches!(document.get(TIMESTAMP), Some(Json::String(_) | Json::Number(_)));
+        let Timed { time } = serde_json::from_str(change.body).ok()?;
+        let first = time.and_then(|time| time.get().bytes().next());
+        let has_time = matches!(first, Some(b'"' | b'-' | b'0'..=b'9'));
         let reason = "failed to parse: documents must contain a single-valued timestamp field \
                       '@timestamp' of date type";
         (!has_time).then(|| Refusal::mapper_parsing(reason))

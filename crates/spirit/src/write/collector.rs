@@ -26,6 +26,9 @@ use crate::write::tokenizers::Tokenizers;
 /// The bytes of stored texts from which a batch is full, even with few tokens.
 pub(crate) const TEXT_BYTES_MAX: usize = 256 << 10;
 
+/// How many documents ahead the lines of the key table are prefetched.
+pub(crate) const KEYS_PREFETCHED: usize = 8;
+
 /// The size from which a batch is full.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchSize {
@@ -39,7 +42,7 @@ impl BatchSize {
     /// Large enough to share the fixed cost of a log record.
     pub(crate) const LOGGED: BatchSize = BatchSize { tokens: 1536, documents: 256 };
     /// Large enough to share the cost of waiting for a disk.
-    pub(crate) const SYNCED: BatchSize = BatchSize { tokens: 8192, documents: 1024 };
+    pub(crate) const SYNCED: BatchSize = BatchSize { tokens: 16_384, documents: 1024 };
 }
 
 /// A collector, which cuts documents into a batch for the segment with `extent`.
@@ -129,10 +132,13 @@ impl Collector<'_> {
         Ok(())
     }
 
-    /// Returns a key with its hash, and prefetches its line of the key table.
+    /// Returns a key with its hash. Prefetches its line of the key table for the first documents of
+    /// a batch. By the end of a large batch, lines of the others would be gone from the caches.
     fn hashed<'k>(&self, bytes: &'k [u8]) -> Key<'k> {
         let (memory, hash) = (&self.shared.memory, keys::hash(bytes));
-        Keys::new(memory.geometry()).prefetch(memory, hash);
+        if self.batch.documents().len() < KEYS_PREFETCHED {
+            Keys::new(memory.geometry()).prefetch(memory, hash);
+        }
         Key::Bytes { bytes, hash }
     }
 }

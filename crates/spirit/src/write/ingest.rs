@@ -31,7 +31,7 @@ use spirit_mem::PinSlot;
 use crate::config::error::WriteError;
 use crate::config::options::Options;
 use crate::storage::shared::{Numbers, Shared};
-use crate::write::collector::{BatchSize, Collector, KnownSchema, TEXT_BYTES_MAX};
+use crate::write::collector::{BatchSize, Collector, KEYS_PREFETCHED, KnownSchema, TEXT_BYTES_MAX};
 use crate::write::journal::Journal;
 use crate::write::replacement::{
     REPLACED_MAX, Replaced, Stamped, abandon, enter, find_explicit, forget_replaced, kill,
@@ -113,6 +113,8 @@ pub(crate) struct Ingester {
     number: u64,
     /// The numbers of the documents that the last commit added.
     numbers: Vec<u64>,
+    /// The sequence numbers of the documents that those replaced.
+    replaced_sequences: Vec<Option<u64>>,
     /// One past the highest number that a document of this executor took.
     documents_end: u64,
     /// The number of documents that this executor accepted.
@@ -173,6 +175,7 @@ impl Ingester {
             first_sequence: sequence,
             number: documents,
             numbers: Vec::with_capacity(batch_size.documents),
+            replaced_sequences: Vec::with_capacity(batch_size.documents),
             documents_end: documents,
             accepted,
             is_full: false,
@@ -232,6 +235,7 @@ impl Ingester {
     /// whether the index is open.
     pub(crate) fn commit_numbered(&mut self) -> Committed {
         self.numbers.clear();
+        self.replaced_sequences.clear();
         let mut result = Ok(());
         while !self.batch.is_empty() && result.is_ok() {
             result = self.write_some();
@@ -304,6 +308,11 @@ impl Ingester {
     /// Returns the numbers of the documents that the last commit added.
     pub(crate) fn numbers(&self) -> &[u64] {
         &self.numbers
+    }
+
+    /// Returns the sequence number of the document that each of them replaced.
+    pub(crate) fn replaced(&self) -> &[Option<u64>] {
+        &self.replaced_sequences
     }
 
     /// Sets the arrival of later commits in milliseconds since 1970; 0: the time of the commit.
@@ -444,6 +453,7 @@ impl Ingester {
         // An older version's log may have automatic keys that replaced documents.
         let may_replace = self.journal.as_ref().is_some_and(Journal::is_replaying);
         if !self.batch.is_keyed() && !may_replace {
+            self.replaced_sequences.resize(self.replaced_sequences.len() + taken, None);
             return taken;
         }
         let shared = &self.shared;
@@ -454,9 +464,15 @@ impl Ingester {
         note_numbers(shared, &self.batch, &self.batch.documents()[..taken]);
         let first_row = self.writer.base_row() + first as u64;
         let (mut settled, mut stamped) = (0, false);
-        for (document, row) in self.batch.documents()[..taken].iter().zip(first_row..) {
+        for (place, row) in (0..taken).zip(first_row..) {
+            let document = &self.batch.documents()[place];
+            if let Some(hash) = self.batch.key_hash(place + KEYS_PREFETCHED) {
+                table.prefetch(&shared.memory, hash);
+            }
             let key = self.batch.key(document);
             let Ok(entered) = enter(shared, &table, key, row, &mut self.replaced) else { break };
+            let replaced = entered.and_then(|entered| entered.victim_sequence(shared));
+            self.replaced_sequences.push(replaced);
             if let Some(entered) = entered {
                 stamped |= entered.bury(shared, &mut self.replaced);
             }

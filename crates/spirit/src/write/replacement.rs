@@ -163,6 +163,14 @@ impl Entered {
         }
     }
 
+    /// Returns the sequence number of the document that it will kill. The caller is pinned.
+    #[inline]
+    pub(crate) fn victim_sequence(&self, shared: &Shared) -> Option<u64> {
+        let victim = self.victim?;
+        let (segment, local) = Snapshot::of_role(&shared.memory, self.row).locate(victim)?;
+        Some(segment.sequence(local))
+    }
+
     /// Kills the version before. True if a fence has to precede the visibility of the operation.
     pub(crate) fn bury(self, shared: &Shared, replaced: &mut VecDeque<Replaced>) -> bool {
         let Entered { hash, row, old, victim, slot } = self;

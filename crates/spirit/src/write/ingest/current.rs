@@ -1,7 +1,7 @@
 //! The document that a key has now, as the ingest role sees it.
 
 use spirit_index::ground::damage;
-use spirit_index::keys;
+use spirit_index::keys::{self, Keys};
 use spirit_index::snapshot::Snapshot;
 
 use super::Ingester;
@@ -25,6 +25,12 @@ impl Ingester {
         let sequence = place.map(|(segment, local)| segment.sequence(local));
         shared.memory.pins().unpin(&self.pin);
         shared.refuse_damage().map(|()| sequence)
+    }
+
+    /// Prefetches what [`current`](Self::current) reads first for a key with this hash.
+    pub(crate) fn prefetch(&self, hash: u64) {
+        let memory = &self.shared.memory;
+        Keys::new(memory.geometry()).prefetch(memory, hash);
     }
 
     /// Returns the sequence number of the first document of the last commit. The others follow.
