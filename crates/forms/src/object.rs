@@ -409,7 +409,9 @@ mod tests {
                         _ => format!("\"{name}\":{{{text}}}"),
                     };
                 }
-                object(&format!("{{{text}}}")).unwrap().fields.clone()
+                let object = format!("{{{text}}}");
+                let fields = self::object(&object).unwrap().fields;
+                fields.into_iter().map(into_owned).collect::<Vec<_>>()
             };
             let array = twice("\"@\":[1,\"a\",null,[2]]");
             assert_eq!(array, twice("\"@\":1,\"@\":\"a\",\"@\":null,\"@\":[2]"), "{path}");

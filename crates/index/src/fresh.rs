@@ -15,6 +15,7 @@ pub(crate) mod batch;
 pub(crate) mod extent;
 pub(crate) mod field_lengths;
 mod fit;
+pub(crate) mod length_arrays;
 mod record;
 pub(crate) mod row_writer;
 mod terms;

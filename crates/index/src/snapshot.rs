@@ -37,6 +37,7 @@ use crate::rows::{KEY_APART, RowWords, Rows, STAMP_MAX};
 use crate::terms::dictionary::Dictionary;
 use crate::terms::entries::Entries;
 
+pub use lengths::FieldLengths;
 pub use ordered_term::OrderedTerm;
 pub use terms::TermCursor;
 

@@ -8,7 +8,8 @@
 //!
 //! So a field's statistics in the first rows are found from the newest row back. The search skips
 //! rows behind the last one that a snapshot sees. The result is exact, for any number of rows
-//! written meanwhile. Documents that have only a text cost nothing.
+//! written meanwhile. Documents that have only a text cost nothing. Searches that score many
+//! documents read [arrays](crate::fresh::length_arrays) of the lengths.
 //!
 //! | bits | of a record's words | |
 //! |---|---|---|
@@ -24,10 +25,13 @@ use std::sync::atomic::{AtomicU32, AtomicU64};
 use spirit_mem::{Region, Span};
 
 use crate::fresh::extent::Extent;
+use crate::fresh::length_arrays::{Density, LengthArrays};
 use crate::ground::fields::NEWEST_WORDS;
 use crate::ground::geometry::Geometry;
+use crate::ground::ids::SegmentId;
 use crate::ground::term::FieldId;
 use crate::ground::values::{RowValue, ValueKind, find_length};
+use crate::memory::Memory;
 use crate::rows::lengths::{Statistics, saturated};
 use crate::rows::record_places::RecordPlaces;
 
@@ -92,6 +96,7 @@ pub(crate) struct FreshLengths<'a> {
     area: &'a [AtomicU32],
     places: RecordPlaces<'a>,
     newest: NewestRows<'a>,
+    pub(crate) arrays: LengthArrays<'a>,
 }
 
 impl<'a> FreshLengths<'a> {
@@ -106,6 +111,7 @@ impl<'a> FreshLengths<'a> {
             area: extent.area(),
             places: RecordPlaces::new(region, geometry, records),
             newest: NewestRows::new(region, geometry, records),
+            arrays: LengthArrays::new(region, geometry, records),
         }
     }
 
@@ -169,6 +175,7 @@ struct FieldCount {
     field: FieldId,
     newest: u32,
     counted: Statistics,
+    density: Density,
 }
 
 impl FieldCounts {
@@ -183,28 +190,42 @@ impl FieldCounts {
         length.words().map(|bits| RowValue { field, kind: ValueKind::Text, bits })
     }
 
-    /// Notes the record of a row, after it was written.
-    pub(crate) fn note(&mut self, lengths: FreshLengths<'_>, row: u32, record: &[RowValue]) {
+    /// Notes the record of a row of segment `id`, after it was written.
+    pub(crate) fn note(
+        &mut self,
+        lengths: FreshLengths<'_>,
+        (memory, id): (&Memory, SegmentId),
+        row: u32,
+        record: &[RowValue],
+    ) {
         for pair in record.chunk_by(|a, b| a.field == b.field) {
             let &[RowValue { field, kind: ValueKind::Text, bits: before }, own] = pair else {
                 continue;
             };
             let length = FieldLength::from_words([before, own.bits]);
             let counted = length.before + Statistics::of(length.length);
-            let known = FieldCount { field, newest: row, counted };
             let index = self.0.iter().position(|known| known.field == field);
             let index = index.unwrap_or(self.0.len());
-            match self.0.get_mut(index) {
-                Some(place) => *place = known,
-                None => self.0.push(known),
+            if index == self.0.len() {
+                let density = Density::default();
+                self.0.push(FieldCount { field, newest: row, counted, density });
             }
+            let known = &mut self.0[index];
+            (known.newest, known.counted) = (row, counted);
             lengths.newest.put(index, field, row);
+            let of_row = |row| lengths.of_row(row, field).map_or(0, |found| found.length as u16);
+            known.density.note(
+                lengths.arrays,
+                (memory, id),
+                (row, field, length.length as u16),
+                of_row,
+            );
         }
     }
 
     /// Discounts the rows from `first` on. They were given up, and no reader has seen them.
     pub(crate) fn discount(&mut self, lengths: FreshLengths<'_>, first: u32) {
-        for FieldCount { field, newest, counted } in &mut self.0 {
+        for FieldCount { field, newest, counted, .. } in &mut self.0 {
             let given_up = || {
                 std::iter::successors(Some(*newest), |row| lengths.of_row(*row, *field)?.previous)
                     .take_while(|row| *row >= first)

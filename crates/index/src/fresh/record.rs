@@ -40,7 +40,7 @@ impl FreshWriter {
         write_record(&extent.area()[first as usize..][..words as usize], &self.record);
         self.rows.put_record(memory, first);
         let (lengths, row) = (self.lengths(memory, extent), self.rows());
-        self.fields.note(lengths, row, &self.record);
+        self.fields.note(lengths, (memory, self.id), row, &self.record);
         Ok(())
     }
 

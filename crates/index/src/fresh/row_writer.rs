@@ -12,6 +12,7 @@ use spirit_mem::Span;
 
 use crate::fresh::batch::Stop;
 use crate::fresh::field_lengths;
+use crate::fresh::length_arrays::LengthArrays;
 use crate::fresh::text_writer::TextWriter;
 use crate::ground::fields::NEWEST_WORDS;
 use crate::ground::geometry::{COUNT_BYTES, Geometry, ROW_BYTES};
@@ -54,13 +55,14 @@ impl RowWriter {
     pub(crate) fn open(memory: &Memory, id: SegmentId) -> Option<RowWriter> {
         let geometry = memory.geometry();
         let chunks = geometry.row_entries * 2 + geometry.vector_entries + NEWEST_WORDS;
-        let words = chunks + geometry.text_directory_words();
+        let words = chunks + geometry.text_directory_words() + geometry.row_entries;
         let start = memory.allocate(Partition::Long, words * 8, id)?;
         let row_directory = Span::new(start, geometry.row_entries);
         let vector_directory = Span::new(row_directory.end(), geometry.vector_entries);
         let records = vector_directory.end();
         RecordPlaces::new(memory.region(), geometry, records).clear();
         field_lengths::clear(memory.region(), geometry, records);
+        LengthArrays::new(memory.region(), geometry, records).clear();
         Some(RowWriter {
             id,
             rows: 0,

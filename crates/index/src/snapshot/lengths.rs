@@ -2,6 +2,7 @@
 
 use crate::column::Column;
 use crate::fresh::field_lengths::FreshLengths;
+use crate::fresh::length_arrays::ChunkLengths;
 use crate::ground::posting::rank_of;
 use crate::ground::term::FieldId;
 use crate::ground::values::ValueKind;
@@ -47,6 +48,64 @@ impl Snapshot<'_> {
     }
 }
 
+/// The lengths of a field in a segment's documents, saturated at [`LENGTH_MAX`]. It is made once for
+/// thousands of documents.
+pub struct FieldLengths<'a>(Source<'a>);
+
+enum Source<'a> {
+    Counts(RunningCounts<'a>),
+    Array(LengthArray<'a>),
+    Fresh(Fresh<'a>),
+    Nothing,
+}
+
+/// The lengths of a field of a fresh segment, and the array of the chunk that was read last.
+struct Fresh<'a> {
+    lengths: FreshLengths<'a>,
+    field: FieldId,
+    chunk: u32,
+    array: Option<ChunkLengths<'a>>,
+}
+
+impl FieldLengths<'_> {
+    /// Returns the length of a document.
+    #[inline]
+    pub fn get(&mut self, local: u32) -> u32 {
+        match &mut self.0 {
+            Source::Counts(counts) => counts.length(local).min(LENGTH_MAX as u32),
+            Source::Array(lengths) => {
+                let index = lengths.len().checked_sub(1 + local as usize);
+                index.and_then(|index| lengths.get(index)).unwrap_or(0).into()
+            }
+            Source::Fresh(fresh) => fresh.get(local),
+            Source::Nothing => 0,
+        }
+    }
+}
+
+impl<'a> Fresh<'a> {
+    fn of(lengths: FreshLengths<'a>, field: FieldId) -> Fresh<'a> {
+        Fresh { lengths, field, chunk: 0, array: lengths.arrays.get(0, field) }
+    }
+
+    #[inline]
+    fn get(&mut self, row: u32) -> u32 {
+        let chunk = self.lengths.arrays.chunk_of(row);
+        if chunk != self.chunk {
+            (self.chunk, self.array) = (chunk, self.lengths.arrays.get(chunk, self.field));
+        }
+        match self.array.map_or(0, |array| array.get(row)) {
+            0 => self.of_record(row),
+            length => length.into(),
+        }
+    }
+
+    #[cold]
+    fn of_record(&self, row: u32) -> u32 {
+        self.lengths.of_row(row, self.field).map_or(0, |found| found.length)
+    }
+}
+
 impl<'a> Segment<'a> {
     /// Returns the lengths of its documents, saturated at [`LENGTH_MAX`], newest first. The length
     /// of rank `r` is at `r` less the [base rank](crate::memory::flushed::Flushed::base_rank).
@@ -78,13 +137,19 @@ impl<'a> Segment<'a> {
         if field == FieldId::TEXT {
             return self.length(local).min(LENGTH_MAX as u32);
         }
-        match self.lengths_apart(field) {
-            Some(lengths) => {
-                let index = lengths.len().checked_sub(1 + local as usize);
-                index.and_then(|index| lengths.get(index)).unwrap_or(0).into()
-            }
-            None => self.fresh_lengths().of_row(local, field).map_or(0, |found| found.length),
-        }
+        self.field_lengths(field).get(local)
+    }
+
+    /// Returns the lengths of a field, for many documents that the snapshot sees.
+    pub fn field_lengths(&self, field: FieldId) -> FieldLengths<'a> {
+        let counts = self.running_counts().filter(|_| field == FieldId::TEXT);
+        let source = match (counts, self.lengths_of(field)) {
+            (Some(counts), _) => Source::Counts(counts),
+            (None, Some(lengths)) => Source::Array(lengths),
+            (None, None) if field == FieldId::TEXT => Source::Nothing,
+            (None, None) => Source::Fresh(Fresh::of(self.fresh_lengths(), field)),
+        };
+        FieldLengths(source)
     }
 
     /// Returns documents and kept tokens of a field in the rows that the snapshot sees. For

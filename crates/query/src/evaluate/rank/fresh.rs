@@ -7,8 +7,7 @@
 
 use spirit_index::ground::FieldId;
 use spirit_index::ground::{FREQUENCY_MAX, frequency, rank, rank_of};
-use spirit_index::rows::{LENGTH_MAX, RunningCounts};
-use spirit_index::snapshot::Segment;
+use spirit_index::snapshot::FieldLengths;
 use spirit_kernel as kernel;
 use spirit_kernel::{Bm25, Frequencies};
 
@@ -64,7 +63,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
             return;
         }
         let (level, bm25) = (self.settings.level, self.bm25(term));
-        let lengths = RowLengths::of(place, self.field(term));
+        let mut lengths = RowLengths::of(place, self.field(term));
         let mut filter = BlockFilter::new(bm25, self.limit());
         let (mut least, mut often) = (filter.least_frequency(), [0; OUT]);
         // Invariant: every posting before the leaf's position was offered or cannot beat the
@@ -96,19 +95,15 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
     }
 }
 
-/// A field's lengths in a segment's documents, with the interface of an array.
+/// A field's lengths in a segment's documents, by rank.
 pub(super) struct RowLengths<'p> {
-    segment: &'p Segment<'p>,
     field: FieldId,
-    /// Loaded once, since thousands of documents may be asked for.
-    counts: Option<RunningCounts<'p>>,
+    lengths: FieldLengths<'p>,
 }
 
 impl<'p> RowLengths<'p> {
     pub(super) fn of(place: &'p Place<'_>, field: FieldId) -> RowLengths<'p> {
-        let segment = &place.segment;
-        let counts = segment.running_counts().filter(|_| field == FieldId::TEXT);
-        RowLengths { segment, field, counts }
+        RowLengths { field, lengths: place.segment.field_lengths(field) }
     }
 
     /// Changes to another field, unless it is the current one.
@@ -120,12 +115,8 @@ impl<'p> RowLengths<'p> {
 
     /// Returns the length of a document.
     #[inline]
-    pub(super) fn length(&self, rank: u32) -> u32 {
-        let local = rank_of(rank);
-        match &self.counts {
-            Some(counts) => counts.length(local).min(LENGTH_MAX as u32),
-            None => self.segment.length_of(self.field, local),
-        }
+    pub(super) fn length(&mut self, rank: u32) -> u32 {
+        self.lengths.get(rank_of(rank))
     }
 }
 

@@ -239,10 +239,11 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
             return;
         }
         let phrase = &*search.phrase;
+        let mut lengths = place.segment.field_lengths(field);
         let mut room = Room { place, words, occurrences: &mut *search.occurrences };
         phrase.each(&mut room, ranks, Wanted::Frequency, |number, frequency| {
             if frequency > 0.0 {
-                let length = place.segment.length_of(field, rank_of(ranks[number]));
+                let length = lengths.get(rank_of(ranks[number]));
                 take(self, number, score(bm25, frequency, length));
             }
             true

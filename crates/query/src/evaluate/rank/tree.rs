@@ -113,8 +113,9 @@ impl Evaluation<'_, Ranked<'_>> {
     /// registered segment. The text's are kept apart from other fields'.
     fn note_lengths(&mut self, place: &Place<'_>, field: FieldId, window: Window, bits: &[u64]) {
         let to = self.scratch.lengths(field);
+        let mut lengths = place.segment.field_lengths(field);
         for bit in ones(bits) {
-            let length = place.segment.length_of(field, rank_of(window.rank(bit)));
+            let length = lengths.get(rank_of(window.rank(bit)));
             to[bit].store(length as u16, Relaxed);
         }
     }
@@ -260,10 +261,11 @@ impl Evaluation<'_, Ranked<'_>> {
         }
         let field = self.query.field_of(node);
         let Scratch { words, occurrences, phrase, .. } = &mut *self.scratch;
+        let mut lengths = place.segment.field_lengths(field);
         let mut room = Room { place, words, occurrences };
         let meter = &mut self.meter;
         phrase.each_bit(&mut room, meter, window, bits, Wanted::Frequency, |bit, frequency| {
-            let length = place.segment.length_of(field, rank_of(window.rank(bit)));
+            let length = lengths.get(rank_of(window.rank(bit)));
             scores[bit] += score(bm25, frequency, length);
         });
     }
