@@ -132,11 +132,47 @@ fn figures_are_those_of_the_requests() {
     assert_eq!(budget("dram", "reserved") + budget("dram", "free"), f64::from(1 << 30));
     assert_eq!(of("spirit_durable_lag_documents"), 8.0);
     assert!(of("spirit_durability_flushes_total") >= 8.0);
+    assert_eq!(of("spirit_epoch_lag"), 0.0);
+    let largest = |heap: &str, partition: &str| {
+        let labels = format!("index=\"birds\",heap=\"{heap}\",partition=\"{partition}\"");
+        read.value(&format!("spirit_heap_largest_free_bytes{{{labels}}}"))
+    };
+    for (which, partition) in [
+        ("dram", "short-term"),
+        ("dram", "long-term"),
+        ("dram", "dictionary"),
+        ("nvm", "long-term"),
+    ] {
+        let free = read.value(&format!(
+            "spirit_heap_bytes{{index=\"birds\",heap=\"{which}\",state=\"free\"}}"
+        ));
+        let largest = largest(which, partition);
+        assert!(largest > 0.0 && largest <= free, "{which} {partition}: {largest} of {free}");
+    }
+    // Nothing waits for the disk.
+    assert_eq!(of("spirit_durability_flush_duration_seconds_count"), 0.0);
     assert!(of("spirit_recovery_duration_seconds") > 0.0);
     assert_eq!(read.value("spirit_waiting_questions"), 0.0);
     assert!(read.value("process_resident_memory_bytes") > 1e6);
     assert!(read.value("process_open_fds") > 3.0);
     assert!(read.value("spirit_uptime_seconds") > 0.0);
+}
+
+#[test]
+fn flushes_to_the_disk_are_timed() {
+    let folder = Folder::new();
+    let server = Server::start(&folder.path("all"), &["--durability", "os"]);
+    for number in 0..7 {
+        server.put(&format!("/birds/_doc/{number}"), "{\"name\": \"heron\"}").is(201);
+    }
+    let read = metrics(&server);
+    let name = "spirit_durability_flush_duration_seconds";
+    let of = |part: &str| read.value(&format!("{name}_{part}{{index=\"birds\"}}"));
+    let flushes = read.value("spirit_durability_flushes_total{index=\"birds\"}");
+    assert!(flushes >= 7.0 && of("count") == flushes, "{} of {flushes}", of("count"));
+    assert!(of("sum") > 0.0 && of("sum") < 60.0, "{}", of("sum"));
+    let buckets = read.buckets(&format!("{name}_bucket{{index=\"birds\""));
+    assert!(buckets.len() == 16 && buckets.is_sorted() && buckets[15] == flushes, "{buckets:?}");
 }
 
 #[test]

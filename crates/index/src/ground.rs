@@ -4,6 +4,7 @@ pub(crate) mod automatic_key;
 pub(crate) mod blocks;
 pub(crate) mod corrupt;
 pub mod damage;
+pub(crate) mod durations;
 pub(crate) mod fields;
 pub(crate) mod footing;
 pub(crate) mod geometry;
@@ -20,6 +21,7 @@ pub(crate) mod values;
 
 pub use blocks::Blocks;
 pub use corrupt::Corrupt;
+pub use durations::{DURATION_BOUNDS, DURATION_BUCKETS, Durations};
 pub use fields::{FIELDS_MAX, NEWEST_WORDS as TEXT_FIELDS_MAX};
 pub use geometry::{
     COUNT_BYTES, EXECUTOR_BYTES_MAX, Geometry, GeometryError, Postings, ROW_BYTES,

@@ -41,6 +41,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use spirit_door::{Barrier, Site};
 use spirit_mem::{Dram, Pins, Region};
 
+use crate::ground::durations::Durations;
 use crate::ground::footing::Footing;
 use crate::ground::geometry::{Geometry, GeometryError, Settings};
 use crate::ground::ids::{Position, SegmentId};
@@ -52,8 +53,8 @@ use crate::memory::expired::Expired;
 use crate::terms::dictionary_writer::DictionaryWriter;
 use crate::tier::{Nvm, Tier};
 
-pub use space::PartitionUse;
 use space::Rings;
+pub use space::{LargestFree, PartitionUse};
 
 /// Memory of one executor, shared by its ingest role, its flush stage and all readers.
 pub struct Memory {
@@ -129,6 +130,11 @@ impl Memory {
     /// Returns a number for statistics.
     pub fn gauge(&self, gauge: Gauge) -> &AtomicU64 {
         self.roots().gauge(gauge)
+    }
+
+    /// Returns the durations of the log's syncs since the start. Its writer adds to them.
+    pub fn log_syncs(&self) -> Durations<'_> {
+        self.roots().log_syncs()
     }
 
     /// Stores some gauges.

@@ -115,6 +115,34 @@ impl Buddies {
             - self.map.bytes().next_multiple_of(BUDDY_BYTES_MIN).min(self.pool.bytes())
     }
 
+    /// Returns the size of the largest block that could be allocated now; 0 without one.
+    pub fn largest_free(&self, region: &Region) -> u64 {
+        let fits = |class: &usize| self.free[*class] != NONE || self.can_grow_to(region, *class);
+        (0..CLASSES).rev().find(fits).map_or(0, |class| BUDDY_BYTES_MIN << class)
+    }
+
+    /// True if fresh lines make a block of `class`, maybe with free blocks right before them.
+    fn can_grow_to(&self, region: &Region, class: usize) -> bool {
+        let lines = 1 << class;
+        let start = self.fresh & !(lines - 1);
+        let is_own = self.is_free_between(region, start, self.fresh);
+        let start = if is_own { start } else { start + lines };
+        start + lines <= self.pool.len()
+    }
+
+    /// True if free blocks fill the lines from `line` to `end`.
+    fn is_free_between(&self, region: &Region, mut line: u64, end: u64) -> bool {
+        // Terminates: a block has at least one line.
+        while line < end {
+            let class = self.word(region, line, 2).load(Relaxed);
+            if class >= CLASSES as u64 || !self.is_free(region, line, class as usize) {
+                return false;
+            }
+            line += 1 << class;
+        }
+        true
+    }
+
     fn class(bytes: u64) -> usize {
         let lines = bytes.max(1).div_ceil(BUDDY_BYTES_MIN);
         (u64::BITS - (lines - 1).leading_zeros()) as usize
@@ -242,6 +270,16 @@ mod tests {
                 }
                 let used: u64 = live.iter().map(|(_, b)| Buddies::rounded(*b)).sum();
                 prop_assert_eq!(pool.used(), used);
+                let largest = pool.largest_free(&region);
+                // Trying takes fresh lines, so only some steps try.
+                if bytes % 4 == 0 {
+                    prop_assert_eq!(pool.allocate(&region, largest + 1), None);
+                }
+                if largest > 0 {
+                    let at = pool.allocate(&region, largest);
+                    prop_assert!(at.is_some(), "{} bytes do not fit", largest);
+                    pool.free(&region, at.unwrap(), largest);
+                }
             }
             for (at, bytes) in live {
                 pool.free(&region, at, bytes);

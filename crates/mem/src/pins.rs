@@ -275,6 +275,17 @@ impl<A: Atom64> Pins<A> {
         stamp
     }
 
+    /// Returns the number of epochs that began since the oldest reader pinned or held; 0 without
+    /// readers. For statistics: unlike [`horizon`](Self::horizon) it only loads, so it does not
+    /// disturb readers. A process that only reads counts the readers of such processes.
+    pub fn lag(&self) -> u64 {
+        let mirrored = self.shared.as_ref().map(|shared| shared.words.epoch().load(Relaxed));
+        let now = mirrored.into_iter().fold(self.epoch.0.load(Relaxed), u64::max);
+        let words = (0..self.slots()).map(|index| self.word_at(index).load(Relaxed));
+        let epochs = words.filter(|word| *word >= EPOCH_FIRST).map(|word| word & EPOCH_MASK);
+        epochs.fold(0, |lag, epoch| lag.max(now.saturating_sub(epoch)))
+    }
+
     /// Returns the oldest epoch that a reader may be in; the current one without such a reader.
     pub fn horizon(&self) -> u64 {
         // The epoch first. A reader that pins after its slot was scanned publishes at least this
@@ -319,6 +330,26 @@ mod tests {
         assert!(pins.horizon() > first && pins.horizon() <= second);
         pins.unpin(&b);
         assert!(pins.horizon() > second);
+    }
+
+    #[test]
+    fn the_lag_is_that_of_the_oldest_reader() {
+        let pins = Pins::new(4);
+        let (a, b) = (pins.acquire().unwrap(), pins.acquire().unwrap());
+        pins.retire();
+        assert_eq!(pins.lag(), 0);
+        pins.pin(&a);
+        assert_eq!(pins.lag(), 0);
+        pins.retire();
+        pins.pin(&b);
+        pins.retire();
+        assert_eq!(pins.lag(), 2);
+        assert!(pins.hold(&a));
+        assert_eq!(pins.lag(), 2);
+        pins.unpin(&a);
+        assert_eq!(pins.lag(), 1);
+        pins.unpin(&b);
+        assert_eq!(pins.lag(), 0);
     }
 
     #[test]

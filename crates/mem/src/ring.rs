@@ -131,6 +131,20 @@ impl Ring {
         self.used
     }
 
+    /// Returns the size of the largest block that could be allocated now.
+    pub fn largest_free(&self) -> u64 {
+        if self.blocks.len() >= self.blocks_max {
+            return 0;
+        }
+        if self.blocks.is_empty() {
+            return self.bytes;
+        }
+        // Behind the newest block, and behind a gap at the ring's end.
+        let free = self.bytes - self.used;
+        let behind = self.bytes - self.head;
+        behind.min(free).max(free.saturating_sub(behind))
+    }
+
     /// Returns the owner of the oldest block that is alive, which keeps the space after it from
     /// returning.
     pub fn oldest_owner(&self) -> Option<u64> {
@@ -261,6 +275,12 @@ mod tests {
                     }
                 }
                 prop_assert!(ring.used() <= ring.bytes());
+                let largest = ring.largest_free();
+                prop_assert_eq!(ring.allocate(largest + 1, u64::MAX), None);
+                if largest > 0 {
+                    prop_assert!(ring.allocate(largest, u64::MAX).is_some());
+                    ring.release(u64::MAX);
+                }
             }
             for (owner, _, _) in live {
                 ring.release(owner);

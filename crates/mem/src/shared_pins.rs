@@ -165,6 +165,7 @@ mod tests {
         follower.pin(&slots[1]);
         let stamp = writer.retire();
         assert!(writer.horizon() <= stamp);
+        assert_eq!((writer.lag(), follower.lag()), (1, 1));
         assert!(follower.unpin(&slots[1]));
         assert!(writer.horizon() > stamp);
 

@@ -8,6 +8,7 @@ mod process;
 mod requests;
 mod text;
 
+pub(crate) use histogram::Counted;
 pub(crate) use requests::{Class, Requests};
 pub(crate) use text::Text;
 

@@ -1,5 +1,6 @@
 //! Statistics: documents, segments by state, partitions, bytes by structure.
 
+mod log_syncs;
 mod sections;
 
 use std::sync::atomic::Ordering::Relaxed;
@@ -28,6 +29,7 @@ use crate::storage::retention::living_between;
 use crate::storage::shared::{Shared, Work};
 use crate::storage::view::View;
 
+use log_syncs::add_log_syncs;
 use sections::add_sections;
 
 /// The bytes of a row's key word. The rest of a row counts as index.
@@ -122,6 +124,9 @@ pub struct PartitionStats {
     pub used: u64,
     /// The cap, in bytes.
     pub bytes: u64,
+    /// The largest free block, in bytes. None if the partition does not give out blocks of
+    /// different sizes: the key table, the log, the dictionary and the slots of the second tier.
+    pub largest_free: Option<u64>,
 }
 
 /// The statistics of an index, as [`Index::stats`] returns them.
@@ -147,6 +152,16 @@ pub struct Stats {
     pub merged: (u64, f64),
     /// The fences at each site of the second tier since the start: name and number.
     pub fences: Vec<(&'static str, u64)>,
+    /// The durations of the log's syncs to the disk since the start: upper bounds in seconds, the
+    /// last one infinite, each with the number of syncs that took at most as long. There are syncs
+    /// with [`Durability::Os`](crate::Durability::Os) only.
+    pub log_syncs: Vec<(f64, u64)>,
+    /// The time of those syncs, in seconds.
+    pub log_sync_seconds: f64,
+    /// How far the oldest reader is behind: the number of times that memory was retired since it
+    /// began. That memory waits for it. 0 without readers. A process that only reads counts the
+    /// readers of such processes.
+    pub epoch_lag: u64,
     /// The number of rewrites of mostly dead segments.
     pub rewritten_segments: u64,
     /// The number of tokens that were too long to keep.
@@ -212,6 +227,7 @@ impl Index {
             (stats.cached_segments, stats.evaluated_segments) = cache.reuse();
         }
         let slot = view.stats_pin();
+        stats.epoch_lag = view.pins.lag();
         view.pins.pin(&slot);
         if view.is_private_copy() {
             view.parts.iter().for_each(|shared| count_all_deaths(shared));
@@ -264,6 +280,7 @@ impl Adding<'_> {
             stats.segments.push(SegmentStats { executor, position, in_dictionary, ..described });
         }
         self.partitions(engraved, stats);
+        add_log_syncs(memory, stats);
         add_sections(memory, stats);
         add_work(&mut stats.engraved, shared.engraved());
         add_work(&mut stats.merged, shared.merged());
@@ -321,13 +338,13 @@ impl Adding<'_> {
         stats.dictionary_terms += gauge(Gauge::DictionaryTerms);
         stats.bytes.dictionary += dictionary;
         stats.dram_bytes += geometry.bytes;
-        let rings = memory.partition_use();
+        let (rings, free) = (memory.partition_use(), memory.largest_free());
         let dictionary_bytes = table + geometry.dictionary_pool.bytes();
         let mut partitions = vec![
-            ("short-term", rings.short),
-            ("long-term", rings.long),
-            ("dictionary", (dictionary, dictionary_bytes)),
-            ("keys", (geometry.key_lines.bytes(), geometry.key_lines.bytes())),
+            ("short-term", rings.short, Some(free.short)),
+            ("long-term", rings.long, Some(free.long)),
+            ("dictionary", (dictionary, dictionary_bytes), Some(free.dictionary)),
+            ("keys", (geometry.key_lines.bytes(), geometry.key_lines.bytes()), None),
         ];
         if let Some(nvm) = memory.nvm() {
             let layout = nvm.layout();
@@ -335,12 +352,12 @@ impl Adding<'_> {
             let buckets = Merged::new(memory.region(), layout).buckets() as u64 * 8;
             let slots = layout.slots.bytes();
             partitions.extend([
-                ("nvm log", (gauge(Gauge::LogBytes), layout.log.1)),
-                ("nvm dictionary", (buckets + merged, buckets + layout.lines.bytes())),
-                ("nvm short-term", rings.nvm_short),
-                ("nvm long-term", rings.nvm_long),
+                ("nvm log", (gauge(Gauge::LogBytes), layout.log.1), None),
+                ("nvm dictionary", (buckets + merged, buckets + layout.lines.bytes()), None),
+                ("nvm short-term", rings.nvm_short, Some(free.nvm_short)),
+                ("nvm long-term", rings.nvm_long, Some(free.nvm_long)),
                 // A dropped segment may still be counted while a new one has its slot already.
-                ("nvm slots", ((engraved * SLOT_BYTES).min(slots), slots)),
+                ("nvm slots", ((engraved * SLOT_BYTES).min(slots), slots), None),
             ]);
             stats.nvm_bytes += layout.bytes;
             for site in Site::ALL.iter().filter(|site| site.name().ends_with("fence")) {
@@ -352,11 +369,8 @@ impl Adding<'_> {
             }
         }
         let executor = self.number;
-        let named = partitions.into_iter().map(|(name, (used, bytes))| PartitionStats {
-            executor,
-            name,
-            used,
-            bytes,
+        let named = partitions.into_iter().map(|(name, (used, bytes), largest_free)| {
+            PartitionStats { executor, name, used, bytes, largest_free }
         });
         stats.partitions.extend(named);
     }

@@ -74,6 +74,55 @@ fn what_a_reader_holds_is_not_used_again() {
 }
 
 #[test]
+fn statistics_say_how_far_a_reader_is_behind() {
+    let (index, n) = full_index(LONG);
+    let lag = || index.stats().unwrap().epoch_lag;
+    assert_eq!(lag(), 0);
+    let mut reader = index.reader().unwrap();
+    thread::scope(|scope| {
+        let hits = reader.search("common", Search::newest(10)).unwrap();
+        let (index, first) = (&index, n);
+        let writer = scope.spawn(move || {
+            (first..first + 20_000).for_each(|n| index.add(&text(n)).map(drop).unwrap())
+        });
+        while lag() == 0 {
+            assert!(!writer.is_finished(), "nothing was retired");
+            thread::yield_now();
+        }
+        drop(hits);
+        join([writer]);
+    });
+    assert_eq!(lag(), 0);
+}
+
+#[test]
+fn largest_free_blocks_are_within_what_is_free() {
+    let (index, n) = full_index(LONG);
+    let mut smallest = u64::MAX;
+    for n in n..n + 5_000 {
+        index.add(&text(n)).unwrap();
+        if n % 50 > 0 {
+            continue;
+        }
+        for partition in index.stats().unwrap().partitions {
+            let free = partition.bytes - partition.used;
+            match (partition.name, partition.largest_free) {
+                ("short-term" | "long-term", Some(largest)) => {
+                    assert!(largest <= partition.bytes, "{partition:?}");
+                    smallest = smallest.min(largest);
+                }
+                ("dictionary", Some(largest)) => {
+                    assert!(largest <= free && largest.is_power_of_two(), "{partition:?}");
+                }
+                ("keys", None) => {}
+                (..) => panic!("{partition:?}"),
+            }
+        }
+    }
+    assert!(smallest < 1 << 19, "a full heap has a block of {smallest} bytes");
+}
+
+#[test]
 fn a_reader_that_holds_on_costs_no_documents() {
     let (index, n) = full_index(LONG);
     let mut reader = index.reader().unwrap();

@@ -7,15 +7,20 @@
 //! | 16, 32, 48 | window, superseded versions, dictionary's coverage: each alone on its lines |
 //! | 64 .. | words that are seldom stored |
 //! | 128 .. | [`Gauge`]: numbers for statistics only |
+//! | 256 .. | durations of syncs of the log, for statistics only |
 //!
 //! [`memory`](crate::memory) and [`coverage`](crate::memory::coverage) explain their orderings.
 
 use std::sync::atomic::AtomicU64;
 
+use crate::ground::durations::{DURATION_WORDS, Durations};
+
 /// Number of words of the roots: a page.
 pub(crate) const ROOT_WORDS: u64 = 512;
 /// Index of the first gauge.
 const GAUGES: usize = 128;
+/// Index of the first word of the log's syncs.
+const LOG_SYNCS: usize = 256;
 
 /// Numbers of an executor for statistics only. One thread at a time stores each, shortly after the
 /// fact that it counts.
@@ -73,6 +78,17 @@ pub enum Gauge {
     FreshVectorUnits,
     /// Bytes of its texts.
     FreshTextBytes,
+    /// Bytes of the short-term partition outside its largest free block. Like those below, it is 0
+    /// as long as nothing was allocated.
+    ShortBeyond,
+    /// Such bytes of the long-term partition.
+    LongBeyond,
+    /// Such bytes of the second tier's short-term partition.
+    NvmShortBeyond,
+    /// Such bytes of the second tier's long-term partition.
+    NvmLongBeyond,
+    /// Such bytes of the DRAM dictionary's pool.
+    DictionaryBeyond,
 }
 
 /// The words of the roots.
@@ -123,6 +139,12 @@ words! {
 impl<'a> Roots<'a> {
     pub(crate) fn new(words: &'a [AtomicU64]) -> Roots<'a> {
         Roots(words.try_into().expect("the geometry gives them a page"))
+    }
+
+    /// Returns the durations of the log's syncs since the start.
+    pub(crate) fn log_syncs(self) -> Durations<'a> {
+        let words = self.0[LOG_SYNCS..].first_chunk::<DURATION_WORDS>();
+        Durations::new(words.expect("they are within the page"))
     }
 
     pub(crate) fn gauge(self, gauge: Gauge) -> &'a AtomicU64 {

@@ -46,6 +46,21 @@ pub struct PartitionUse {
     pub nvm_long: (u64, u64),
 }
 
+/// The largest free block of each partition that gives out blocks, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LargestFree {
+    /// Short-term.
+    pub short: u64,
+    /// Long-term.
+    pub long: u64,
+    /// The DRAM dictionary.
+    pub dictionary: u64,
+    /// The second tier's short-term.
+    pub nvm_short: u64,
+    /// The second tier's long-term.
+    pub nvm_long: u64,
+}
+
 impl Memory {
     /// Restores a block that was allocated before the last stop, in the order of allocation.
     /// Returns true if such blocks can have been allocated.
@@ -115,11 +130,16 @@ impl Memory {
 
     /// Stores the use of the partitions for statistics.
     fn note_use(&self, rings: &Rings) {
+        let beyond = |ring: &Ring| ring.bytes() - ring.largest_free();
         self.set_gauges(&[
             (Gauge::Short, rings.short.used()),
             (Gauge::Long, rings.long.used()),
             (Gauge::NvmShort, rings.nvm_short.used()),
             (Gauge::NvmLong, rings.nvm_long.used()),
+            (Gauge::ShortBeyond, beyond(&rings.short)),
+            (Gauge::LongBeyond, beyond(&rings.long)),
+            (Gauge::NvmShortBeyond, beyond(&rings.nvm_short)),
+            (Gauge::NvmLongBeyond, beyond(&rings.nvm_long)),
         ]);
     }
 
@@ -230,6 +250,20 @@ impl Memory {
             long: (used(Gauge::Long), self.footing.geometry.long.1),
             nvm_short: (used(Gauge::NvmShort), nvm(|layout| layout.short)),
             nvm_long: (used(Gauge::NvmLong), nvm(|layout| layout.long)),
+        }
+    }
+
+    /// Returns the largest free block of each partition.
+    pub fn largest_free(&self) -> LargestFree {
+        let all = self.partition_use();
+        let pool = self.footing.geometry.dictionary_pool.bytes();
+        let left = |bytes: u64, beyond| bytes.saturating_sub(self.gauge(beyond).load(Relaxed));
+        LargestFree {
+            short: left(all.short.1, Gauge::ShortBeyond),
+            long: left(all.long.1, Gauge::LongBeyond),
+            dictionary: left(pool, Gauge::DictionaryBeyond),
+            nvm_short: left(all.nvm_short.1, Gauge::NvmShortBeyond),
+            nvm_long: left(all.nvm_long.1, Gauge::NvmLongBeyond),
         }
     }
 

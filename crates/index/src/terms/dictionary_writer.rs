@@ -121,6 +121,12 @@ impl DictionaryWriter {
         self.pool.bytes() - self.pool.used()
     }
 
+    /// Returns the bytes of the pool outside its largest free block.
+    pub fn beyond_largest_free(&self, footing: &Footing) -> u64 {
+        let pool = footing.geometry.dictionary_pool.bytes();
+        pool - self.pool.largest_free(&footing.region)
+    }
+
     /// Returns the bytes in records, arrays and long terms.
     pub fn bytes(&self) -> u64 {
         self.pool.used()

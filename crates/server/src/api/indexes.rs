@@ -150,6 +150,9 @@ struct Partition {
     name: &'static str,
     used: u64,
     size: u64,
+    /// The largest free block, if the partition gives out blocks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    largest_free: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -165,8 +168,8 @@ struct Segment {
 impl Heap {
     fn of(stats: &spirit::stats::Stats) -> Heap {
         let partition = |one: &PartitionStats| {
-            let PartitionStats { executor, name, used, bytes, .. } = *one;
-            Partition { executor, name, used, size: bytes }
+            let PartitionStats { executor, name, used, bytes, largest_free, .. } = *one;
+            Partition { executor, name, used, size: bytes, largest_free }
         };
         let segment = |one: &SegmentStats| {
             let SegmentStats { executor, position, rows, dead, .. } = *one;

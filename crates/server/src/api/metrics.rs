@@ -1,5 +1,6 @@
 //! `/metrics`: the figures of the server and of its indexes.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::http::{HeaderValue, header};
@@ -7,7 +8,7 @@ use axum::response::{IntoResponse, Response};
 use spirit::stats::{SegmentStats, Stats};
 
 use super::server::{Server, State};
-use crate::metrics::Text;
+use crate::metrics::{Counted, Text};
 use crate::served::{Served, Taken};
 
 /// Prometheus' text form.
@@ -124,6 +125,7 @@ fn write_bytes(text: &mut Text, figures: &[Figures]) {
     });
     write(text, "spirit_index_bytes", "Bytes by structure", "part", &bytes);
     write_heaps(text, figures);
+    write_largest_free(text, figures);
 }
 
 /// Writes the two heaps of each index: DRAM, and the second tier in its file.
@@ -145,6 +147,29 @@ fn write_heaps(text: &mut Text, figures: &[Figures]) {
     let samples: Vec<_> = samples.iter().map(|(labels, value)| (&labels[..], *value)).collect();
     let help = "Partitions of an index in DRAM, and in the second tier, which is in its file";
     text.gauge("spirit_heap_bytes", help, &samples);
+}
+
+/// Writes the largest block that each partition could give out: of the fullest one, if an index has
+/// several of a name.
+fn write_largest_free(text: &mut Text, figures: &[Figures]) {
+    let mut blocks: BTreeMap<(&str, &'static str), u64> = BTreeMap::new();
+    for (index, stats, _) in figures {
+        for partition in &stats.partitions {
+            let Some(free) = partition.largest_free else { continue };
+            let least = blocks.entry((index, partition.name)).or_insert(free);
+            *least = free.min(*least);
+        }
+    }
+    let labels: Vec<_> = blocks
+        .iter()
+        .map(|((index, name), free)| {
+            let (heap, partition) = name.split_once(' ').unwrap_or(("dram", name));
+            ([("index", *index), ("heap", heap), ("partition", partition)], *free as f64)
+        })
+        .collect();
+    let samples: Vec<_> = labels.iter().map(|(labels, value)| (&labels[..], *value)).collect();
+    let help = "The largest free block of a partition";
+    text.gauge("spirit_heap_largest_free_bytes", help, &samples);
 }
 
 fn heap_labels<'l>(index: &'l str, heap: &'l str, state: &'l str) -> [(&'l str, &'l str); 3] {
@@ -174,12 +199,16 @@ fn write_stages(text: &mut Text, figures: &[Figures], served: &[Arc<Served>]) {
     });
     let help = "Groups of operations that were made durable since the start";
     write(text, "spirit_durability_flushes_total", help, "", &fences);
+    write_log_syncs(text, figures);
     let waiting = each(figures, |(_, stats, _)| {
         let only_logged = |one: &&SegmentStats| FRESH.contains(&&*one.state);
         stats.segments.iter().filter(only_logged).map(|one| one.rows as f64).sum()
     });
     let help = "Operations that only the log makes durable: a start replays them";
     write(text, "spirit_durable_lag_documents", help, "", &waiting);
+    let lag = each(figures, |(_, stats, _)| stats.epoch_lag as f64);
+    let help = "How often memory was given up since the oldest reader began, which keeps it";
+    write(text, "spirit_epoch_lag", help, "", &lag);
     type Work = fn(&Stats) -> (u64, f64);
     let stages: [(&str, &str, Work); 2] = [
         ("engrave", "written to the second tier", |stats| stats.engraved),
@@ -198,6 +227,19 @@ fn write_stages(text: &mut Text, figures: &[Figures], served: &[Arc<Served>]) {
         served.iter().map(|served| (served.name.as_str(), None, recovery(served))).collect();
     let help = "Time from the opening of an index until documents could be added";
     write(text, "spirit_recovery_duration_seconds", help, "", &recovery);
+}
+
+/// Writes the time in which groups became durable on the disk. An index that survives only the end of
+/// the process does not wait for the disk.
+fn write_log_syncs(text: &mut Text, figures: &[Figures]) {
+    let labels: Vec<_> = figures.iter().map(|(index, ..)| [("index", &**index)]).collect();
+    let counted = figures.iter().map(|(_, stats, _)| Counted {
+        counts: stats.log_syncs.clone(),
+        seconds: stats.log_sync_seconds,
+    });
+    let samples: Vec<_> = labels.iter().map(|labels| &labels[..]).zip(counted).collect();
+    let help = "Time to make a group of operations durable on the disk, by durability os";
+    text.histograms("spirit_durability_flush_duration_seconds", help, &samples);
 }
 
 fn write_caches(text: &mut Text, figures: &[Figures]) {

@@ -5,10 +5,18 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 /// The upper bounds of the buckets, in microseconds.
-pub(super) const BOUNDS: [u64; 15] = [
+const BOUNDS: [u64; 15] = [
     250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000, 1_000_000,
     2_500_000, 5_000_000, 10_000_000,
 ];
+
+/// Durations that were counted.
+#[derive(Debug)]
+pub(crate) struct Counted {
+    /// Upper bounds in seconds, the last one infinite, each with the number up to it.
+    pub(crate) counts: Vec<(f64, u64)>,
+    pub(crate) seconds: f64,
+}
 
 /// Durations, counted in buckets.
 #[derive(Debug, Default)]
@@ -26,14 +34,15 @@ impl Histogram {
         self.nanoseconds.fetch_add(time.as_nanos() as u64, Relaxed);
     }
 
-    /// Returns the numbers up to each bound, the last one of all, and the sum in seconds.
-    pub(super) fn read(&self) -> ([u64; BOUNDS.len() + 1], f64) {
+    /// Returns what was counted so far.
+    pub(super) fn read(&self) -> Counted {
+        let bounds = BOUNDS.iter().map(|bound| *bound as f64 / 1e6).chain([f64::INFINITY]);
         let mut sum = 0;
-        let counts = self.buckets.each_ref().map(|bucket| {
+        let counts = bounds.zip(&self.buckets).map(|(bound, bucket)| {
             sum += bucket.load(Relaxed);
-            sum
+            (bound, sum)
         });
-        (counts, self.nanoseconds.load(Relaxed) as f64 / 1e9)
+        Counted { counts: counts.collect(), seconds: self.nanoseconds.load(Relaxed) as f64 / 1e9 }
     }
 }
 
@@ -48,8 +57,10 @@ mod tests {
             histogram.observe(Duration::from_micros(microseconds));
         }
         histogram.observe(Duration::from_nanos(250_001));
-        let (counts, seconds) = histogram.read();
-        assert_eq!((counts[0], counts[1], counts[2], counts[14], counts[15]), (1, 3, 4, 4, 5));
+        let Counted { counts, seconds } = histogram.read();
+        let numbers = [0, 1, 2, 14, 15].map(|bucket: usize| counts[bucket].1);
+        assert_eq!((numbers, counts.len()), ([1, 3, 4, 4, 5], 16));
+        assert_eq!((counts[0].0, counts[15].0), (0.00025, f64::INFINITY));
         assert!((seconds - 20.001751).abs() < 1e-6, "{seconds}");
     }
 }

@@ -114,9 +114,13 @@ impl Requests {
     }
 
     fn write_durations(&self, text: &mut Text) {
-        let of = |class: Class| &self.0[class as usize].durations;
-        let labels = Class::ALL.map(|class| ([("route", class.name())], of(class)));
-        let samples = labels.each_ref().map(|(labels, histogram)| (&labels[..], *histogram));
+        let of = |class: Class| self.0[class as usize].durations.read();
+        let labels = Class::ALL.map(|class| [("route", class.name())]);
+        let samples: Vec<_> = Class::ALL
+            .iter()
+            .zip(&labels)
+            .map(|(class, labels)| (&labels[..], of(*class)))
+            .collect();
         let name = "spirit_http_request_duration_seconds";
         text.histograms(name, "Time from a request's head to the head of its answer", &samples);
         let kinds: [(&[_], _); 2] =

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::histogram::{BOUNDS, Histogram};
+use super::histogram::Counted;
 
 /// Labels of a sample: names and values.
 pub(crate) type Labels<'l> = [(&'l str, &'l str)];
@@ -33,23 +33,25 @@ impl Text {
     }
 
     /// Writes durations.
-    pub(super) fn histograms(
+    pub(crate) fn histograms(
         &mut self,
         name: &str,
         help: &str,
-        samples: &[(&Labels<'_>, &Histogram)],
+        samples: &[(&Labels<'_>, Counted)],
     ) {
+        if samples.is_empty() {
+            return;
+        }
         self.head(name, help, "histogram");
-        for (labels, histogram) in samples {
-            let (counts, sum) = histogram.read();
-            let bounds = BOUNDS.map(|bound| (bound as f64 / 1e6).to_string());
-            let bounds = bounds.iter().map(String::as_str).chain(["+Inf"]);
-            for (bound, count) in bounds.zip(counts) {
-                let labels = [*labels, &[("le", bound)]].concat();
-                self.sample(&format!("{name}_bucket"), &labels, count as f64);
+        for (labels, Counted { counts, seconds }) in samples {
+            for (bound, count) in counts {
+                let bound = if bound.is_finite() { bound.to_string() } else { "+Inf".to_owned() };
+                let labels = [*labels, &[("le", &*bound)]].concat();
+                self.sample(&format!("{name}_bucket"), &labels, *count as f64);
             }
-            self.sample(&format!("{name}_sum"), labels, sum);
-            self.sample(&format!("{name}_count"), labels, counts[BOUNDS.len()] as f64);
+            self.sample(&format!("{name}_sum"), labels, *seconds);
+            let all = counts.last().map_or(0, |(_, count)| *count);
+            self.sample(&format!("{name}_count"), labels, all as f64);
         }
     }
 

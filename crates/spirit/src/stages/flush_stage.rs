@@ -378,6 +378,8 @@ impl FlushStage {
         let dictionary = self.shared.memory.dictionary();
         self.shared.gauge(Gauge::DictionaryTerms).store(dictionary.terms(), Relaxed);
         self.shared.gauge(Gauge::DictionaryBytes).store(dictionary.bytes(), Relaxed);
+        let beyond = dictionary.beyond_largest_free(self.shared.memory.footing());
+        self.shared.gauge(Gauge::DictionaryBeyond).store(beyond, Relaxed);
         if let Some(lines) = self.placement.as_ref().and_then(Placement::merged_lines) {
             self.shared.gauge(Gauge::MergedLines).store(lines, Relaxed);
         }

@@ -1,7 +1,9 @@
 //! The ingest role's end of the log: operations are durable before they are visible.
 
 use std::cell::Cell;
+use std::time::Instant;
 
+use spirit_door::Barrier;
 use spirit_index::fresh::{Batch, Key};
 use spirit_index::log::{
     ARRIVAL_BYTES, GroupEnd, HEADER_BYTES, Header, LogWriter, LoggedKey, OPERATION_BYTES,
@@ -349,7 +351,12 @@ impl Journal {
         end: u64,
     ) -> Result<(), WriteError> {
         let nvm = shared.memory.nvm().expect("a journal lies in the second tier");
+        // Without a sync there is nothing to wait for, and reading the clock would be most of it.
+        let started = (nvm.door().barrier() == Barrier::Sync).then(Instant::now);
         self.last = self.writer.append(nvm.door(), shared.memory.region(), header, operations);
+        if let Some(started) = started {
+            shared.memory.log_syncs().add(started.elapsed());
+        }
         self.sequence = end;
         if nvm.door().failure().is_some() {
             shared.poison();
