@@ -105,6 +105,49 @@ fn others_reach_a_server_with_keys_and_a_certificate() {
     assert!(empty.failed(2).contains("there is no certificate"));
 }
 
+/// An authority of one's own: its certificate in PEM form, and what signs by it.
+fn authority(name: &str) -> (String, rcgen::Issuer<'static, rcgen::KeyPair>) {
+    let key = rcgen::KeyPair::generate().unwrap();
+    let mut params = rcgen::CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    params.distinguished_name.push(rcgen::DnType::CommonName, name);
+    let certificate = params.self_signed(&key).unwrap();
+    (certificate.pem(), rcgen::Issuer::new(params, key))
+}
+
+#[test]
+fn an_authority_of_ones_own_is_trusted_if_it_is_named() {
+    let folder = Folder::new();
+    let (own, issuer) = authority("own");
+    let (other, _) = authority("other");
+    let key = rcgen::KeyPair::generate().unwrap();
+    let params = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
+    folder.file("cert.pem", params.signed_by(&key, &issuer).unwrap().pem());
+    folder.file("key.pem", key.serialize_pem());
+    let flags = flags(&folder);
+    let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
+    let server = Server::start_unready(&folder.path("all"), &flags);
+    let port = server.address().rsplit_once(':').unwrap().1;
+    let url = format!("https://localhost:{port}");
+    let top = |more: &[&str]| {
+        spirit(&[&["top", "--once", "--interval", "100ms", "--url", &url], more].concat())
+    };
+    // The second certificate of a file is as good as the first.
+    for (name, trusted) in [("own", own.clone()), ("both", format!("{other}{own}"))] {
+        let shown = top(&["--ca", &folder.file(name, trusted)]).done();
+        assert!(shown.starts_with(&url) && shown.contains("INDEX"), "{shown}");
+    }
+    for more in [&[][..], &["--ca", &folder.file("other", &other)]] {
+        let refused = top(more).failed(1);
+        assert!(refused.contains(&url) && refused.contains("ertificate"), "{refused}");
+    }
+    let elsewhere = format!("https://127.0.0.1:{port}");
+    let named = ["top", "--once", "--url", &elsewhere, "--ca", &folder.path("own")];
+    let refused = spirit(&named).failed(1);
+    assert!(refused.contains("ertificate"), "a name that it is not for: {refused}");
+    assert_eq!(server.end(), 0);
+}
+
 fn ask_socket(path: &str) -> String {
     let mut stream = UnixStream::connect(path).unwrap();
     stream.write_all(REQUEST.as_bytes()).unwrap();

@@ -1,21 +1,16 @@
 //! `spirit top`: in a pipe, on a terminal, and with a server that does not answer.
 
 mod common;
+mod screens;
 mod serving;
 
-use std::ffi::OsStr;
-use std::fs::File;
 use std::io::{Read, Write};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
-use std::process::{Child, Stdio};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
+use std::time::Duration;
 
 use common::{Folder, command, spirit};
-use rustix::fs::OFlags;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
+use rustix::termios::{LocalModes, tcgetattr};
+use screens::Terminal;
 use serving::Server;
 
 fn filled(folder: &Folder) -> Server {
@@ -78,7 +73,11 @@ fn failures_say_what_to_do() {
     fails(&["--interval", "1ms"], 2, "100ms or more");
     fails(&["--key-file", &folder.path("none")], 1, "No such file");
     fails(&["--key-file", &folder.file("two", "a b")], 2, "a key alone");
-    fails(&["--ca", &folder.file("ca", "nothing")], 2, "ca: ");
+    fails(&["--ca", &folder.file("ca", "nothing")], 2, "ca: there is no certificate");
+    let key = rcgen::KeyPair::generate().unwrap().serialize_pem();
+    fails(&["--ca", &folder.file("ca", key)], 2, "ca: expected certificates only");
+    fails(&["-d", &folder.path("none")], 1, "there is no index");
+    fails(&["-d", &folder.path("none"), "--url", "http://a"], 2, "cannot be used with");
     let directory = folder.path("all");
     let key = |scope: &str| {
         let key = spirit(&["keys", "create", "-d", &directory, "--scope", scope, scope]).done();
@@ -102,79 +101,6 @@ fn failures_say_what_to_do() {
         stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\n<html>").unwrap();
     });
     fails(&["--url", &address], 1, "no server of SPIRIT");
-}
-
-/// A terminal, with a program before it.
-struct Terminal {
-    main: File,
-    child: Child,
-    shown: Arc<Mutex<Vec<u8>>>,
-}
-
-impl Terminal {
-    fn start(args: &[&str], rows: u16, columns: u16, no_color: bool) -> Terminal {
-        let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&main).unwrap();
-        unlockpt(&main).unwrap();
-        let name = ptsname(&main, Vec::new()).unwrap();
-        let options = File::options()
-            .read(true)
-            .write(true)
-            .custom_flags(OFlags::NOCTTY.bits().cast_signed())
-            .open(OsStr::from_bytes(name.to_bytes()))
-            .unwrap();
-        let main = File::from(main);
-        let mut spirit = command(args);
-        spirit.env("TERM", "xterm").env_remove("NO_COLOR");
-        if no_color {
-            spirit.env("NO_COLOR", "1");
-        }
-        let input = options.try_clone().unwrap();
-        spirit.stdin(input).stdout(options).stderr(Stdio::inherit());
-        let terminal = Terminal::size(&main, rows, columns);
-        let child = spirit.spawn().unwrap();
-        let shown = Arc::<Mutex<Vec<u8>>>::default();
-        let (mut reader, kept) = (terminal.try_clone().unwrap(), shown.clone());
-        std::thread::spawn(move || {
-            let mut bytes = [0; 4096];
-            while let Ok(read @ 1..) = reader.read(&mut bytes) {
-                kept.lock().unwrap().extend_from_slice(&bytes[..read]);
-            }
-        });
-        Terminal { main: terminal, child, shown }
-    }
-
-    fn size(main: &File, rows: u16, columns: u16) -> File {
-        let size = Winsize { ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(main, size).unwrap();
-        main.try_clone().unwrap()
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
-    }
-
-    /// Waits for a text that is shown from a place on. Returns all that is shown then.
-    fn wait_for(&self, from: usize, what: &str) -> String {
-        let end = Instant::now() + Duration::from_secs(30);
-        loop {
-            let text = self.text();
-            if text.get(from..).is_some_and(|text| text.contains(what)) {
-                return text;
-            }
-            assert!(Instant::now() < end, "{what:?} does not appear in {:?}", &text[from..]);
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    fn press(&mut self, keys: &str) {
-        self.main.write_all(keys.as_bytes()).unwrap();
-    }
-
-    /// Waits for the program's end. Returns its code.
-    fn end(&mut self) -> Option<i32> {
-        self.child.wait().unwrap().code()
-    }
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A server's state at one moment.
+//! The state of a server, or of an index, at one moment.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use super::figures::Figures;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Durations {
     /// Bounds, each with the number of durations up to it. The last bound is infinite.
-    counts: Vec<(f64, f64)>,
+    pub(super) counts: Vec<(f64, f64)>,
 }
 
 /// An index at one moment.
@@ -17,7 +17,8 @@ pub(crate) struct Durations {
 pub(crate) struct IndexSample {
     pub(crate) documents: f64,
     pub(crate) accepted: f64,
-    pub(crate) queries: f64,
+    /// None if nobody counts them.
+    pub(crate) queries: Option<f64>,
     pub(crate) segments: f64,
     /// Operations that only the log has.
     pub(crate) lag: f64,
@@ -28,11 +29,9 @@ pub(crate) struct IndexSample {
     pub(crate) parts: BTreeMap<String, f64>,
 }
 
-/// A server at one moment.
+/// What is of no index, of a server.
 #[derive(Clone, Debug)]
-pub(crate) struct Sample {
-    pub(crate) at: Instant,
-    pub(crate) version: String,
+pub(crate) struct ServerSample {
     pub(crate) uptime: Duration,
     pub(crate) resident: Option<f64>,
     pub(crate) waiting: f64,
@@ -42,6 +41,17 @@ pub(crate) struct Sample {
     pub(crate) failed: f64,
     pub(crate) searches: Durations,
     pub(crate) writes: Durations,
+}
+
+/// A server, or an index in a directory, at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub(crate) at: Instant,
+    pub(crate) version: String,
+    /// None for an index in a directory.
+    pub(crate) server: Option<ServerSample>,
+    /// Times in which groups of operations became durable on the disk.
+    pub(crate) flushes: Durations,
     pub(crate) indexes: BTreeMap<String, IndexSample>,
 }
 
@@ -51,11 +61,21 @@ impl Sample {
         let version = figures.all("spirit_build_info").first()?.label("version").to_owned();
         let indexes = figures.all("spirit_documents").iter();
         let indexes = indexes.map(|figure| figure.label("index").to_owned());
-        let uptime = figures.one("spirit_uptime_seconds").unwrap_or_default();
-        let refused = figures.all("spirit_rejected_requests_total").iter();
         Some(Sample {
             at: Instant::now(),
             version,
+            server: Some(ServerSample::of(figures)),
+            flushes: Durations::of(figures, "spirit_durability_flush_duration_seconds", None),
+            indexes: indexes.map(|name| (name.clone(), IndexSample::of(figures, &name))).collect(),
+        })
+    }
+}
+
+impl ServerSample {
+    fn of(figures: &Figures) -> ServerSample {
+        let uptime = figures.one("spirit_uptime_seconds").unwrap_or_default();
+        let refused = figures.all("spirit_rejected_requests_total").iter();
+        ServerSample {
             uptime: Duration::try_from_secs_f64(uptime).unwrap_or_default(),
             resident: figures.one("process_resident_memory_bytes"),
             waiting: figures.one("spirit_waiting_questions").unwrap_or_default(),
@@ -64,8 +84,7 @@ impl Sample {
             failed: figures.sum("spirit_indexes", "state", "failed"),
             searches: Durations::of(figures, "spirit_search_duration_seconds", Some("search")),
             writes: Durations::of(figures, "spirit_ingest_duration_seconds", None),
-            indexes: indexes.map(|name| (name.clone(), IndexSample::of(figures, &name))).collect(),
-        })
+        }
     }
 }
 
@@ -89,7 +108,7 @@ impl IndexSample {
         IndexSample {
             documents: sum("spirit_documents"),
             accepted: accepted.sum(),
-            queries: sum("spirit_queries_total"),
+            queries: Some(sum("spirit_queries_total")),
             segments: sum("spirit_segments"),
             lag: sum("spirit_durable_lag_documents"),
             dram: heap("dram"),
@@ -108,8 +127,14 @@ impl Durations {
             let bound = figure.label("le").parse().unwrap_or(f64::INFINITY);
             (bound, figure.value)
         };
-        let mut counts: Vec<_> = own.map(count).collect();
+        let mut counts: Vec<(f64, f64)> = own.map(count).collect();
         counts.sort_by(|one, other| one.0.total_cmp(&other.0));
+        // Of several indexes, those with one bound belong together.
+        counts.dedup_by(|one, kept| {
+            let is_same = one.0 == kept.0;
+            kept.1 += if is_same { one.1 } else { 0.0 };
+            is_same
+        });
         Durations { counts }
     }
 
@@ -153,6 +178,16 @@ impl Durations {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations_of_all_indexes_are_added() {
+        let line =
+            |index, bound, count| format!("d_bucket{{index=\"{index}\",le=\"{bound}\"}} {count}\n");
+        let text = [line("a", "0.1", 1), line("a", "+Inf", 3), line("b", "0.1", 4)].concat();
+        let figures = Figures::read(&(text + &line("b", "+Inf", 8))).unwrap();
+        let durations = Durations::of(&figures, "d", None);
+        assert_eq!(durations.counts, [(0.1, 5.0), (f64::INFINITY, 11.0)]);
+    }
 
     #[test]
     fn quantiles_are_those_since_the_last_moment() {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use spirit_forms::size::Size;
 
-use super::sample::{Durations, IndexSample, Sample};
+use super::sample::{Durations, IndexSample, Sample, ServerSample};
 use crate::output::{elapsed, grouped};
 use crate::terminal::one_line;
 
@@ -61,7 +61,8 @@ pub(crate) struct Line {
 
 /// Two samples, and what is between them.
 pub(crate) struct View<'s> {
-    pub(crate) url: &'s str,
+    /// The URL of a server, or the path of an index.
+    pub(crate) name: &'s str,
     pub(crate) before: &'s Sample,
     pub(crate) now: &'s Sample,
     pub(crate) order: Order,
@@ -72,7 +73,8 @@ struct Row<'s> {
     name: &'s str,
     index: &'s IndexSample,
     adds: f64,
-    queries: f64,
+    /// None if nobody counts them.
+    queries: Option<f64>,
 }
 
 impl View<'_> {
@@ -95,23 +97,38 @@ impl View<'_> {
     }
 
     fn summary(&self) -> Vec<String> {
-        let now = self.now;
-        let uptime = humantime::format_duration(Duration::from_secs(now.uptime.as_secs()));
-        let memory = now.resident.map(|bytes| format!("   memory {}", Size(bytes as u64)));
-        let refused = (now.refused - self.before.refused).max(0.0) / self.seconds();
+        let (name, version) = (one_line(self.name), one_line(&self.now.version));
+        let mut head = format!("{name}   SPIRIT {version}");
+        let server = self.now.server.as_ref();
+        if let Some(server) = server {
+            let uptime = Duration::from_secs(server.uptime.as_secs());
+            head.push_str(&format!("   up {}", humantime::format_duration(uptime)));
+            let memory = server.resident.map(|bytes| format!("   memory {}", Size(bytes as u64)));
+            head.push_str(&memory.unwrap_or_default());
+        }
+        let mut lines = vec![head];
+        if let Some((now, before)) = server.zip(self.before.server.as_ref()) {
+            lines.push(self.latencies("searches", &now.searches, &before.searches));
+            lines.push(self.latencies("writes", &now.writes, &before.writes));
+        }
+        // There are none unless some index waits for the disk.
+        if self.now.flushes.count() > 0.0 {
+            lines.push(self.latencies("flushes", &self.now.flushes, &self.before.flushes));
+        }
+        lines.extend(server.map(|server| self.state(server)));
+        lines
+    }
+
+    fn state(&self, now: &ServerSample) -> String {
+        let before = self.before.server.as_ref().map_or(0.0, |before| before.refused);
+        let refused = (now.refused - before).max(0.0) / self.seconds();
         let mut state = format!("waiting {}   refused {}/s", now.waiting, rate(refused));
         for (number, what) in [(now.starting, "starting"), (now.failed, "out of service")] {
             if number > 0.0 {
                 state.push_str(&format!("   {number} indexes {what}"));
             }
         }
-        let (url, version) = (one_line(self.url), one_line(&now.version));
-        vec![
-            format!("{url}   SPIRIT {version}   up {uptime}{}", memory.unwrap_or_default()),
-            self.latencies("searches", &now.searches, &self.before.searches),
-            self.latencies("writes", &now.writes, &self.before.writes),
-            state,
-        ]
+        state
     }
 
     fn latencies(&self, name: &str, now: &Durations, before: &Durations) -> String {
@@ -124,29 +141,25 @@ impl View<'_> {
         format!("{name:<9}{a_second:>9}/s   P50 {:<9}P99 {}", time(0.5), time(0.99))
     }
 
-    fn rows(&self) -> Vec<Row<'_>> {
-        let row = |(name, index): (&'_ String, &'_ IndexSample)| {
-            let before = self.before.indexes.get(name);
-            let grown = |of: fn(&IndexSample) -> f64| {
-                let then = before.map_or(of(index), of);
-                // One that was made again counts from 0.
-                let grown = if then > of(index) { of(index) } else { of(index) - then };
-                grown / self.seconds()
-            };
-            (grown(|index| index.accepted), grown(|index| index.queries))
+    fn row<'s>(&'s self, name: &'s str, index: &'s IndexSample) -> Row<'s> {
+        let before = self.before.indexes.get(name);
+        let rate = |now: f64, then: Option<f64>| {
+            let then = then.unwrap_or(now);
+            // One that was made again counts from 0.
+            let grown = if then > now { now } else { now - then };
+            grown / self.seconds()
         };
-        let mut rows: Vec<_> = self
-            .now
-            .indexes
-            .iter()
-            .map(|(name, index)| {
-                let (adds, queries) = row((name, index));
-                Row { name, index, adds, queries }
-            })
-            .collect();
+        let adds = rate(index.accepted, before.map(|before| before.accepted));
+        let queries = index.queries.map(|now| rate(now, before.and_then(|before| before.queries)));
+        Row { name, index, adds, queries }
+    }
+
+    fn rows(&self) -> Vec<Row<'_>> {
+        let indexes = self.now.indexes.iter();
+        let mut rows: Vec<_> = indexes.map(|(name, index)| self.row(name, index)).collect();
         let value = |row: &Row<'_>| match self.order {
             Order::Adds => row.adds,
-            Order::Queries => row.queries,
+            Order::Queries => row.queries.unwrap_or_default(),
             Order::Documents => row.index.documents,
             Order::Dram => row.index.dram.0,
             Order::Name => 0.0,
@@ -179,7 +192,7 @@ impl View<'_> {
                 one_line(row.name),
                 grouped(index.documents as u64),
                 rate(row.adds),
-                rate(row.queries),
+                row.queries.map_or_else(|| "-".to_owned(), rate),
                 grouped(index.segments as u64),
                 grouped(index.lag as u64),
                 size(index.dram.0),
