@@ -1,5 +1,5 @@
 //! Real shippers send the lines of a file to a real server: rsyslog and syslog-ng. All lines arrive, also
-//! across a kill of the server.
+//! across a kill of the server, and a time in which its index is full.
 //!
 //! Debian's packages are unpacked below the build's folder, once; nothing is installed.
 
@@ -62,7 +62,7 @@ destination server {{
     headers("Content-Type: application/x-ndjson")
     body("{{\"index\":{{\"_index\":\"lines\"}}}}\n$(format-json --scope none message=$MESSAGE)")
     body-suffix("\n") delimiter("\n") batch-lines(50) batch-timeout(300)
-    retries(1000) time-reopen(1));
+    retries(1000) time-reopen(1) response-action(429 => retry));
 }};
 log {{ source(lines); destination(server); flags(flow-control); }};
 "#,
@@ -94,7 +94,8 @@ fn append(folder: &Folder, from: usize, to: usize) {
 /// Waits until each line so far is there.
 fn wait(server: &Server, lines: usize) {
     let end = Instant::now() + PATIENCE;
-    let asked = json!({"size": 10_000, "_source": ["message"]}).to_string();
+    let lines_only = json!({"exists": {"field": "message"}});
+    let asked = json!({"query": lines_only, "size": 10_000, "_source": ["message"]}).to_string();
     let line = |n| json!(format!("line-{n} said \"heron\\wolf\" {n}")).to_string();
     let expected: BTreeSet<String> = (0..lines).map(line).collect();
     loop {
@@ -145,4 +146,95 @@ fn all_lines_of_rsyslog_arrive_once() {
 #[test]
 fn all_lines_of_syslog_ng_arrive() {
     ship(syslog_ng);
+}
+
+/// Makes the lines' index, and fills it with other documents until it refuses all of a request.
+fn fill(server: &Server) {
+    server.put("/api/v1/lines", r#"{"dram": "8MiB", "nvm": "8MiB"}"#).is(201);
+    let document =
+        |n| format!("{{\"create\":{{\"_id\":\"f{n}\"}}}}\n{{\"fill\":\"filler {n}\"}}\n");
+    let put = |from: usize, to: usize| {
+        let bulk: String = (from..to).map(document).collect();
+        server.post("/lines/_bulk", bulk, &JSON).status
+    };
+    let (mut next, mut refusals) = (0, 0);
+    // The stages behind may make some more room, which documents one by one find.
+    while refusals < 20 {
+        let count = if refusals == 0 { 500 } else { 1 };
+        match put(next, next + count) {
+            200 => refusals = 0,
+            429 => refusals += 1,
+            status => panic!("{status}"),
+        }
+        next += count;
+        assert!(next < 1_000_000, "it does not fill up");
+        if refusals > 0 {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// How many requests found no room.
+fn refused(server: &Server) -> f64 {
+    let metrics = server.get("/metrics").text;
+    let name = "spirit_rejected_requests_total{reason=\"no_room_or_no_turn\"} ";
+    let line = metrics.lines().find_map(|line| line.strip_prefix(name));
+    line.map_or(0.0, |value| value.parse().unwrap())
+}
+
+/// Waits until the shipper was refused so often.
+fn wait_for_refusals(server: &Server, count: f64) {
+    let end = Instant::now() + PATIENCE;
+    while refused(server) < count {
+        assert!(Instant::now() < end, "the shipper was refused {} times", refused(server));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Ships 300 lines, of which 200 find no room at first. Then the index grows.
+fn ship_to_a_full_index(
+    start: fn(&Path, &Folder, &str) -> Shipper,
+    refusals: f64,
+) -> (Folder, Server, Shipper) {
+    let (folder, root) = (Folder::new(), unpacked::root());
+    let server = Server::start(&folder.path("all"), &[]);
+    fill(&server);
+    let before = refused(&server);
+    append(&folder, 0, 200);
+    let shipper = start(&root, &folder, server.address().rsplit(':').next().unwrap());
+    wait_for_refusals(&server, before + refusals);
+    server.post("/api/v1/lines/grow", r#"{"dram": "64MiB"}"#, &JSON).is(200);
+    append(&folder, 200, 300);
+    (folder, server, shipper)
+}
+
+/// It asks again as often as the server refuses.
+#[test]
+fn all_lines_of_syslog_ng_arrive_once_there_is_room() {
+    let (_folder, server, _shipper) = ship_to_a_full_index(syslog_ng, 3.0);
+    wait(&server, 300);
+    let lines = r#"{"query": {"exists": {"field": "message"}}}"#;
+    assert_eq!(server.post("/lines/_count", lines, &JSON).is(200)["count"], 300);
+}
+
+/// It never asks again, whatever the status, but keeps what was refused in a file.
+#[test]
+fn refused_lines_of_rsyslog_are_in_its_error_file() {
+    let (folder, server, _shipper) = ship_to_a_full_index(rsyslog, 1.0);
+    let end = Instant::now() + PATIENCE;
+    let lines = r#"{"query": {"exists": {"field": "message"}}}"#;
+    let there = || server.post("/lines/_count", lines, &JSON).is(200)["count"].as_u64().unwrap();
+    while there() < 100 {
+        assert!(Instant::now() < end, "the lines after the growth do not arrive: {}", there());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // An operator sends them again. They have ids, so those that are there stay as they are.
+    let refused = std::fs::read_to_string(folder.path("refused")).unwrap();
+    for line in refused.lines() {
+        let record: serde_json::Value = serde_json::from_str(line).expect(line);
+        let bulk = record["request"]["postdata"].as_str().expect(line);
+        server.post("/_bulk", bulk, &JSON).is(200);
+    }
+    wait(&server, 300);
+    assert_eq!(there(), 300);
 }
