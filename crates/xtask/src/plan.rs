@@ -153,6 +153,7 @@ fn longer(line: Line, options: Options) -> Line {
         .with("SPIRIT_CUTS", "100000")
         .with("SPIRIT_STATES", "4096")
         .with("SPIRIT_KILLS", "1000")
+        .with("SPIRIT_SOAK_SECONDS", "900")
         .with("SPIRIT_POWER_CUTS", "1000")
         .with("SPIRIT_FAILURES", "100000")
 }

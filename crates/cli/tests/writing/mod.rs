@@ -1,4 +1,5 @@
 //! Clients that write bulks until the server is gone, and know what must be there.
+#![allow(dead_code, reason = "each test binary uses its part")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -61,6 +62,11 @@ impl Client {
 
     /// Writes bulks until the server does not answer.
     pub(crate) fn write(&mut self, address: &str) {
+        self.write_until(address, &|| false);
+    }
+
+    /// Writes bulks until that is enough, or the server does not answer. True if it was enough.
+    pub(crate) fn write_until(&mut self, address: &str, is_enough: &dyn Fn() -> bool) -> bool {
         let config = ureq::Agent::config_builder().http_status_as_error(false);
         let config = config.timeout_global(Some(Duration::from_secs(30)));
         let agent: ureq::Agent = config.build().into();
@@ -71,19 +77,26 @@ impl Client {
         if self.way == Way::Lines && self.known.is_empty() {
             let made = agent.put(format!("{address}/api/v1/{}", self.index)).send("");
             if made.is_err() {
-                return;
+                return false;
             }
         }
-        loop {
+        while !is_enough() {
             std::thread::sleep(Duration::from_micros(self.random.below(4_000)));
             let body = self.draw();
             let request = agent.post(&path).header("Content-Type", "application/x-ndjson");
-            let Ok(mut answer) = request.send(&body) else { break };
-            let Ok(text) = answer.body_mut().read_to_string() else { break };
-            assert_eq!(answer.status().as_u16(), 200, "{text}");
+            let answer = request.send(&body).ok();
+            let text = answer.and_then(|mut answer| {
+                let text = answer.body_mut().read_to_string().ok()?;
+                assert_eq!(answer.status().as_u16(), 200, "{text}");
+                Some(text)
+            });
+            let Some(text) = text else {
+                self.unknown += self.open.len() as u64;
+                return false;
+            };
             self.acknowledge(&text);
         }
-        self.unknown += self.open.len() as u64;
+        true
     }
 
     /// Draws a request, which is then open.
@@ -166,9 +179,29 @@ impl Client {
     pub(crate) fn check_all(&mut self, server: &Server) {
         let ids = self.known.keys().chain(self.open.keys()).cloned().collect();
         self.check_these(server, ids);
+        self.check_number(server);
+    }
+
+    /// Checks that there are as many documents as there must be: nothing is there twice.
+    pub(crate) fn check_number(&self, server: &Server) {
+        if self.known.is_empty() {
+            return;
+        }
         let live = self.known.values().flatten().count();
         let path = format!("/{}/_count", self.index);
         assert_eq!(server.get(&path).is(200)["count"], live, "{}", self.index);
+    }
+
+    /// Deletes the index and begins with another one, if it has more documents than this.
+    pub(crate) fn begin_again_beyond(&mut self, server: &Server, documents: usize) -> bool {
+        let is_large = self.known.len() > documents;
+        if is_large {
+            server.delete(&format!("/{}", self.index)).is(200);
+            server.get(&format!("/{}/_count", self.index)).is(404);
+            self.known.clear();
+            self.next = 0;
+        }
+        is_large
     }
 
     fn check_these(&mut self, server: &Server, ids: Vec<String>) {
