@@ -55,16 +55,27 @@ fn rates_are_those_of_the_writer() {
 }
 
 #[test]
-fn an_index_of_a_server_is_shown_without_it() {
+fn an_index_of_a_server_has_the_servers_figures() {
     let folder = Folder::new();
     let server = Server::start(&folder.path("all"), &["--durability", "os"]);
     for number in 0..3 {
         server.put(&format!("/birds/_doc/{number}"), "{\"name\": \"heron\"}").is(201);
     }
-    let url = server.url("");
-    let text = spirit(&["top", "--url", &url, "--once", "--interval", "100ms"]).done();
-    assert_eq!(row(&text, "birds ")[1..4], ["3", "0", "0"], "{text}");
-    assert_eq!(row(&text, "flushes ")[1], "0/s", "{text}");
+    let (url, directory) = (server.url(""), folder.path("all/birds"));
+    let top = |of: [&str; 2]| {
+        let args = [&["top", "--once", "--interval", "100ms"], &of[..]].concat();
+        spirit(&args).done()
+    };
+    let (served, read) = (top(["--url", &url]), top(["-d", &directory]));
+    assert_eq!(row(&served, "birds ")[1..4], ["3", "0", "0"], "{served}");
+    assert_eq!(row(&read, "birds ")[1..4], ["3", "0", "-"], "{read}");
+    assert_eq!(row(&read, "birds ")[4..], row(&served, "birds ")[4..], "{read}{served}");
+    for text in [&served, &read] {
+        assert_eq!(row(text, "flushes ")[..2], ["flushes", "0/s"], "{text}");
+    }
+    // Bytes by structure are the same too.
+    let last = |text: &str| text.lines().last().unwrap().to_owned();
+    assert!(last(&read).starts_with("birds ") && last(&read) == last(&served), "{read}{served}");
 }
 
 #[test]
