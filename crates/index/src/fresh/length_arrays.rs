@@ -3,8 +3,8 @@
 //! searched.
 //!
 //! An array has the lengths of one field in the rows of one chunk. A directory has the newest array
-//! of each chunk, which leads to the others. A chunk has an array of a field once a quarter of its
-//! rows have the field, or half of the rows of the chunk before did. So arrays take at most eight
+//! of each chunk, which leads to the others. A chunk has an array of a field once half of its rows
+//! have the field, or at once if all rows of the chunk before did. So arrays take at most four
 //! bytes for each length. Where no memory is left there is no array, and readers go to the records.
 //!
 //! | bytes of an array | |
@@ -135,8 +135,8 @@ pub(crate) struct Density {
     chunk: u32,
     /// Rows of the chunk that have the field.
     rows: u32,
-    /// True if half of the rows of the chunk before had it.
-    was_dense: bool,
+    /// True if all rows of the chunk before had it.
+    was_full: bool,
     /// True if the chunk has an array, or there was no memory for one.
     is_decided: bool,
 }
@@ -153,11 +153,11 @@ impl Density {
     ) {
         let (chunk, all) = (arrays.chunk_of(row), arrays.chunk_rows());
         if chunk != self.chunk {
-            let was_dense = self.chunk + 1 == chunk && self.rows >= all / 2;
-            *self = Density { chunk, was_dense, ..Density::default() };
+            let was_full = self.chunk + 1 == chunk && self.rows == all;
+            *self = Density { chunk, was_full, ..Density::default() };
         }
         self.rows += 1;
-        if !self.is_decided && (self.was_dense || self.rows >= all / 4) {
+        if !self.is_decided && (self.was_full || self.rows >= all / 2) {
             self.is_decided = true;
             let so_far = |before| if before < row { length(before) } else { 0 };
             arrays.add(memory, id, chunk, field, so_far);

@@ -541,7 +541,7 @@ mod tests {
             let extent_bytes = u64::from(record_words(values) * 4).max(32);
             let row_bytes = ROW_BYTES + COUNT_BYTES + RECORD_PLACE_BYTES;
             let column_bytes = 12 * values as u64;
-            let array_bytes = 8 * (values as u64 / 2);
+            let array_bytes = 4 * (values as u64 / 2);
             let bytes = row_bytes + column_bytes + array_bytes;
             assert!(bytes * 8 <= extent_bytes * (9 + 8), "{values}");
         }
