@@ -105,7 +105,7 @@ pub(super) fn compare(sides: &mut Sides, classes: &[Class]) -> Result<Vec<Differ
     }
     let queries: usize = classes.iter().map(|class| class.queries.len()).sum();
     println!("{queries} queries of {} classes asked of both sides", classes.len());
-    for Difference { class, what } in &differences {
+    for Difference { class, what, .. } in &differences {
         println!("  {class} differs: {what}");
     }
     Ok(differences)
