@@ -135,6 +135,11 @@ impl Corpus {
     }
 
     /// The same, cut after `docs` documents.
+    /// Returns the documents for which `is_wanted` holds: at least one.
+    pub(crate) fn only(&self, is_wanted: impl Fn(&str) -> bool) -> Fallible<Corpus> {
+        Ok(Corpus::of(&self.name, self.iter().filter(|text| is_wanted(text)))?)
+    }
+
     pub(crate) fn first(&self, docs: usize) -> Corpus {
         let docs = docs.clamp(1, self.len());
         let ends = self.ends[..docs].to_vec();

@@ -4,6 +4,7 @@
 //! Debian's packages are unpacked below the build's folder, once; nothing is installed.
 
 mod common;
+mod filled;
 mod serving;
 mod unpacked;
 
@@ -148,32 +149,6 @@ fn all_lines_of_syslog_ng_arrive() {
     ship(syslog_ng);
 }
 
-/// Makes the lines' index, and fills it with other documents until it refuses all of a request.
-fn fill(server: &Server) {
-    server.put("/api/v1/lines", r#"{"dram": "8MiB", "nvm": "8MiB"}"#).is(201);
-    let document =
-        |n| format!("{{\"create\":{{\"_id\":\"f{n}\"}}}}\n{{\"fill\":\"filler {n}\"}}\n");
-    let put = |from: usize, to: usize| {
-        let bulk: String = (from..to).map(document).collect();
-        server.post("/lines/_bulk", bulk, &JSON).status
-    };
-    let (mut next, mut refusals) = (0, 0);
-    // The stages behind may make some more room, which documents one by one find.
-    while refusals < 20 {
-        let count = if refusals == 0 { 500 } else { 1 };
-        match put(next, next + count) {
-            200 => refusals = 0,
-            429 => refusals += 1,
-            status => panic!("{status}"),
-        }
-        next += count;
-        assert!(next < 1_000_000, "it does not fill up");
-        if refusals > 0 {
-            std::thread::sleep(Duration::from_millis(20));
-        }
-    }
-}
-
 /// How many requests found no room.
 fn refused(server: &Server) -> f64 {
     let metrics = server.get("/metrics").text;
@@ -197,8 +172,10 @@ fn ship_to_a_full_index(
     refusals: f64,
 ) -> (Folder, Server, Shipper) {
     let (folder, root) = (Folder::new(), unpacked::root());
-    let server = Server::start(&folder.path("all"), &[]);
-    fill(&server);
+    // What waits is refused soon.
+    let server = Server::start(&folder.path("all"), &["--hold", "100ms"]);
+    filled::make(&server, "lines");
+    filled::fill(&server, "lines", 20);
     let before = refused(&server);
     append(&folder, 0, 200);
     let shipper = start(&root, &folder, server.address().rsplit(':').next().unwrap());

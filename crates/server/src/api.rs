@@ -8,6 +8,7 @@ mod documents;
 mod entry;
 mod grow;
 mod health;
+pub(crate) mod held;
 mod indexes;
 mod listening;
 mod metrics;

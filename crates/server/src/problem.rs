@@ -14,6 +14,9 @@ use crate::work::Unasked;
 /// The time after which a request that was refused for load may come again, in seconds.
 const RETRY_AFTER: &str = "1";
 
+/// The kind of a refusal by an index that is full.
+pub(crate) const INDEX_FULL: &str = "index-full";
+
 /// An error of a request.
 #[derive(Debug, Serialize)]
 pub(crate) struct Problem {
@@ -83,6 +86,15 @@ impl Problem {
     pub(crate) fn overloaded(status: StatusCode) -> Problem {
         let detail = "too many requests are under way; come again in a second";
         Problem::new(status, "overloaded", "The server is busy", detail)
+    }
+
+    /// True if an index had no room for what it refused.
+    pub(crate) fn is_of_full_index(&self) -> bool {
+        self.kind == INDEX_FULL
+    }
+
+    pub(crate) fn with_status(self, status: StatusCode) -> Problem {
+        Problem { status, ..self }
     }
 
     /// Says of what it is an error.
@@ -229,7 +241,7 @@ impl From<WriteError> for Problem {
         let (status, kind) = match &error {
             WriteError::Conflict { .. } => (StatusCode::PRECONDITION_FAILED, "conflict"),
             WriteError::HeapFull | WriteError::KeysFull => {
-                (StatusCode::TOO_MANY_REQUESTS, "index-full")
+                (StatusCode::TOO_MANY_REQUESTS, INDEX_FULL)
             }
             WriteError::DocumentTooLong { .. } | WriteError::DocumentTooLarge { .. } => {
                 (StatusCode::PAYLOAD_TOO_LARGE, "document-too-long")

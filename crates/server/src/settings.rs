@@ -11,6 +11,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use spirit::{Durability, OnFull};
 
 pub use in_force::{InForce, Origin, SettingsError};
@@ -52,8 +53,10 @@ pub struct Settings {
     pub ingest_threads: usize,
     /// The longest time of a question.
     pub query_timeout: Duration,
-    /// The time for which a write waits for its turn before it is refused.
+    /// The time for which a write waits for its turn, and for room, before it is refused.
     pub hold: Duration,
+    /// The status of a write that is refused then.
+    pub overload_status: StatusCode,
     /// The longest body of a request, in bytes, also when it is unpacked.
     pub body: u64,
     /// The memory of all bodies that are read or worked on, in bytes.

@@ -16,7 +16,8 @@
 //! | [`footprint`] | memory, disk, from a start to the first answer | |
 //!
 //! Bars of searches are for the geometric mean of all classes. First the totals of all searches and the buckets of the dashboard are
-//! compared; what differs is an error, but for fuzzy words of which OpenSearch takes 1,024 terms only.
+//! compared; what differs is an error, but for fuzzy words of which OpenSearch takes 1,024 terms only. Documents with signs that nobody
+//! sees are left out, since OpenSearch keeps them within words.
 //!
 //! Corpora: posts and articles, with columns drawn by the seed; single puts, ingest and dashboards on posts only. Without shared data the classes are
 //! those drawn from the corpus. `--scale small` shows within three minutes that all works.
@@ -57,7 +58,7 @@ use plan::Plan;
 use searches::Load;
 use side::Sides;
 
-/// Classes of searches that are cheap enough for the fixed rate: one word, two words, a phrase.
+/// Classes of searches that may be cheap enough for the fixed rate: one word, two words, a phrase.
 const CHEAP: [&str; 9] =
     ["LowTerm", "MedTerm", "HighTerm", "AndHighLow", "AndHighMed", "LowPhrase", "L", "M", "LL"];
 
@@ -66,11 +67,12 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let mut differences = Vec::new();
     for name in bench.corpora(true) {
         let corpus = bench.corpus(name)?;
-        let corpus = if corpus.len() > plan.documents_max {
-            Arc::new(corpus.first(plan.documents_max))
-        } else {
-            corpus
-        };
+        let all = corpus.len();
+        let corpus = corpus.first(plan.documents_max).only(has_no_unseen_signs)?;
+        println!(
+            "left out, since they have unseen signs: {}",
+            all.min(plan.documents_max) - corpus.len()
+        );
         bench.begin("http", &corpus, &[("scale", json!(format!("{:?}", bench.scale)))]);
         differences.extend(on_corpus(bench, &corpus, &plan)?);
     }
@@ -78,6 +80,14 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
         Some(difference) => Err(format!("the sides differ: {difference:?}").into()),
         None => Ok(()),
     }
+}
+
+/// True if a text has no sign within a word that nobody sees, as U+FEFF. OpenSearch takes a word with one
+/// for another word, and we do not.
+fn has_no_unseen_signs(text: &str) -> bool {
+    !text.contains(|c: char| {
+        matches!(c, '\u{ad}' | '\u{feff}' | '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+    })
 }
 
 fn on_corpus(bench: &mut Bench, corpus: &Corpus, plan: &Plan) -> Fallible<Vec<Difference>> {

@@ -92,7 +92,8 @@ impl Reading<'_> {
     async fn take_room(&mut self, bytes: usize) -> Answered<()> {
         let started = Instant::now();
         let taken = self.server.bodies().take(&mut self.room, bytes);
-        let busy = |_| Problem::overloaded(StatusCode::TOO_MANY_REQUESTS);
+        let status = self.server.settings().overload_status;
+        let busy = |_| Problem::overloaded(status);
         let taken = timeout(self.patience, taken).await.map_err(busy);
         self.patience = self.patience.saturating_sub(started.elapsed());
         taken

@@ -77,11 +77,13 @@ pub(super) async fn put(
     headers: HeaderMap,
     body: Body,
 ) -> Answered<Response> {
-    let served = server.index(&index)?;
+    server.index(&index)?;
     let required = Required::of(&headers)?;
     let body = body::read(&server, &headers, body).await?;
     let place = format!("/api/v1/{index}/documents/{key}");
-    let (key, applied) = server.write(move || replace(&served, key, &body, required)).await?;
+    let (writing, name, id) = (server.clone(), index.clone(), key.clone());
+    let work = move || replace(&*writing.index(&name)?, &id, &body, required);
+    let applied = server.write_held(Some(&index), work).await??;
     let (status, result) = match applied.replaced {
         Some(_) => (StatusCode::OK, "replaced"),
         None => (StatusCode::CREATED, "created"),
@@ -94,12 +96,7 @@ pub(super) async fn put(
     Ok(response)
 }
 
-fn replace(
-    served: &Served,
-    key: String,
-    body: &[u8],
-    required: Required,
-) -> Answered<(String, Applied)> {
+fn replace(served: &Served, key: &str, body: &[u8], required: Required) -> Answered<Applied> {
     let source = std::str::from_utf8(body).map_err(|error| {
         Problem::bad(format!("the body is no UTF-8 at byte {}", error.valid_up_to()))
     })?;
@@ -109,8 +106,7 @@ fn replace(
         let detail = format!("the document has the key {other:?}, and the path {key:?}");
         return Err(Problem::bad(detail));
     }
-    let applied = apply(served, required.of_operation(Operation::put(&key, document.to_add())))?;
-    Ok((key, applied))
+    apply(served, required.of_operation(Operation::put(key, document.to_add())))
 }
 
 pub(super) async fn delete(

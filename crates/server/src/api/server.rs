@@ -173,7 +173,7 @@ impl Server {
         work: impl FnOnce() -> Answered<T> + Send + 'static,
     ) -> Answered<T> {
         let turn = timeout(self.shared.settings.hold, self.shared.writes.acquire()).await;
-        let _turn = turn.map_err(|_| Problem::overloaded(StatusCode::TOO_MANY_REQUESTS))?;
+        let _turn = turn.map_err(|_| Problem::overloaded(self.settings().overload_status))?;
         let done = spawn_blocking(work).await;
         done.unwrap_or_else(|_| Err(Problem::internal("the thread that wrote met a bug")))
     }

@@ -13,8 +13,9 @@ use spirit::{Operation, WriteError};
 use spirit_forms::document::{Document, NoDocument};
 
 use super::body;
+use super::held::Outcome;
 use super::server::{Parameters, Server, State};
-use crate::problem::{Answered, Problem};
+use crate::problem::{Answered, INDEX_FULL, Problem};
 use crate::served::Served;
 
 /// Documents that are written together.
@@ -69,13 +70,35 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Answered<(StatusCode, Json<Written>)> {
-    let served = server.index(&index)?;
+    server.index(&index)?;
     let body = body::read(&server, &headers, body).await?;
     let is_whole = is_json(&headers);
-    let written = server.write(move || write(&served, &body, is_whole)).await?;
-    let is_full = written.errors.iter().any(|refused| refused.kind == "index-full");
-    let status = if is_full { StatusCode::TOO_MANY_REQUESTS } else { StatusCode::OK };
+    let (writing, name) = (server.clone(), index.clone());
+    let work =
+        move || Posted(writing.index(&name).and_then(|served| write(&served, &body, is_whole)));
+    let written = server.write_held(Some(&index), work).await?.0?;
+    let overloaded = server.settings().overload_status;
+    let status = if written.met_full_index() { overloaded } else { StatusCode::OK };
     Ok((status, Json(written)))
+}
+
+struct Posted(Answered<Written>);
+
+impl Outcome for Posted {
+    fn found_no_room(&self) -> bool {
+        self.0.as_ref().is_ok_and(|written| written.accepted == 0 && written.met_full_index())
+    }
+
+    fn refused_with(self, _: StatusCode) -> Posted {
+        self
+    }
+}
+
+impl Written {
+    /// True if documents found no room.
+    fn met_full_index(&self) -> bool {
+        self.errors.iter().any(|refused| refused.kind == INDEX_FULL)
+    }
 }
 
 /// True if the body is one JSON value, not lines of it.

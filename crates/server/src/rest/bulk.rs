@@ -1,11 +1,12 @@
 //! `_bulk`: many changes, in one request, with a result for each.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use axum::body::Body;
 use axum::extract::Path;
@@ -21,6 +22,9 @@ use super::parameters::Parameters;
 use super::refused::{Answered, Refused};
 use crate::api::body;
 use crate::api::server::{Server, State};
+
+/// The time between two tries to make changes for which there was no room.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The bytes of an answer's item, about.
 const BYTES_OF_ITEM: usize = 192;
@@ -49,9 +53,11 @@ pub(super) async fn bulk(
     let body = body::read(&server, &headers, body).await?;
     let writing = server.clone();
     let index = index.map(|Path(index)| index);
-    let written = server.write(move || {
-        Ok(read(index.as_deref(), &body)
-            .and_then(|read| Ok(answer(started, &read, &write(&writing, &read)?))))
+    let name = index.clone();
+    let written = server.write_held(index.as_deref(), move || {
+        let read = read(name.as_deref(), &body)?;
+        let items = write(&writing, &read, started)?;
+        Answered::Ok(answer(started, &read, &items))
     });
     Ok(filtered(&parameters, 200, written.await??))
 }
@@ -66,6 +72,12 @@ struct Read<'b> {
 struct Item {
     index: Rc<str>,
     result: Result<Changed, Refusal>,
+}
+
+impl Item {
+    fn is_refused_by_full_index(&self) -> bool {
+        matches!(&self.result, Err(refusal) if refusal.status == 429)
+    }
 }
 
 /// Returns the answer, without blanks, in the order that shippers look for.
@@ -112,11 +124,53 @@ fn put_quoted(out: &mut String, text: &str) {
     }
 }
 
-/// Makes all changes, and returns what became of each.
-fn write(server: &Server, read: &[Read<'_>]) -> Answered<Vec<Item>> {
-    // All changes of an index are made together.
+/// Makes all changes, and returns what became of each. If an index is full, nothing was taken, or some
+/// of it could not be taken in time.
+fn write(server: &Server, read: &[Read<'_>], started: Instant) -> Answered<Vec<Item>> {
     let mut items: Vec<Option<Item>> = read.iter().map(|_| None).collect();
-    let mut left: Vec<usize> = (0..read.len()).collect();
+    let mut todo: Vec<usize> = (0..read.len()).collect();
+    loop {
+        write_round(server, read, todo, &mut items);
+        let refused = items.iter().flatten().filter(|item| item.is_refused_by_full_index());
+        if refused.count() == read.len() {
+            break;
+        }
+        todo = to_repeat(read, &items);
+        if todo.is_empty() || started.elapsed() + PAUSE > server.settings().hold {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    let items: Vec<Item> = items.into_iter().flatten().collect();
+    match items.first() {
+        Some(Item { result: Err(refusal), .. })
+            if items.iter().all(Item::is_refused_by_full_index) =>
+        {
+            Err(refusal.clone().into())
+        }
+        _ => Ok(items),
+    }
+}
+
+/// Returns the places of changes that a full index refused, and that may be made later: no change of
+/// the same document behind them was.
+fn to_repeat(read: &[Read<'_>], items: &[Option<Item>]) -> Vec<usize> {
+    let (mut places, mut changed) = (Vec::new(), HashSet::new());
+    for (place, (Read { index, change }, item)) in read.iter().zip(items).enumerate().rev() {
+        let is_refused = item.as_ref().is_some_and(Item::is_refused_by_full_index);
+        if !is_refused {
+            changed.insert((index, &change.id));
+        } else if !changed.contains(&(index, &change.id)) {
+            places.push(place);
+        }
+    }
+    places.reverse();
+    places
+}
+
+/// Makes changes. All those of an index are made together.
+fn write_round(server: &Server, read: &[Read<'_>], todo: Vec<usize>, items: &mut [Option<Item>]) {
+    let mut left = todo;
     while let Some(first) = left.first() {
         let name = &read[*first].index;
         let (own, others) =
@@ -134,15 +188,6 @@ fn write(server: &Server, read: &[Read<'_>]) -> Answered<Vec<Item>> {
             items[place] = Some(Item { index: index.clone(), result });
         }
         left = others;
-    }
-    let items: Vec<Item> = items.into_iter().flatten().collect();
-    // A full index is refused as a whole where nothing of the request was taken.
-    let is_full = |item: &Item| matches!(&item.result, Err(refusal) if refusal.status == 429);
-    match items.first() {
-        Some(Item { result: Err(refusal), .. }) if items.iter().all(is_full) => {
-            Err(refusal.clone().into())
-        }
-        _ => Ok(items),
     }
 }
 

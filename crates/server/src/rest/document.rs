@@ -96,9 +96,10 @@ async fn write(
     parameters.no_pipeline()?;
     let parameters = parameters.end_of_write()?;
     let body = body::read(&server, headers, body).await?;
-    let writing = server.clone();
-    let written =
-        server.write(move || Ok(write_now(&writing, &index, id, action, expected, &body)));
+    let (writing, name) = (server.clone(), index.clone());
+    let written = server.write_held(Some(&index), move || {
+        write_now(&writing, &name, id.clone(), action, expected, &body)
+    });
     let (status, body) = written.await??;
     Ok(filtered(&parameters, status, body))
 }

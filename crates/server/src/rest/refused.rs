@@ -5,6 +5,7 @@ use axum::response::{IntoResponse, Response};
 use spirit::{HitError, SearchError, WriteError};
 use spirit_opensearch::error::Refusal;
 
+use crate::api::held::Outcome;
 use crate::catalog::{Absent, NotMade};
 use crate::problem::{Cause, Problem};
 
@@ -18,6 +19,16 @@ pub(super) type Answered<T> = Result<T, Refused>;
 impl From<Refusal> for Refused {
     fn from(refusal: Refusal) -> Refused {
         Refused(refusal)
+    }
+}
+
+impl<T: Send + 'static> Outcome for Answered<T> {
+    fn found_no_room(&self) -> bool {
+        matches!(self, Err(Refused(refusal)) if refusal.status == 429)
+    }
+
+    fn refused_with(self, status: StatusCode) -> Self {
+        self.map_err(|Refused(refusal)| Refused(Refusal { status: status.as_u16(), ..refusal }))
     }
 }
 

@@ -6,6 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use spirit::{Durability, OnFull};
 
 use super::{Logging, SETTINGS, Setting, Settings};
@@ -156,6 +157,7 @@ fn empty() -> Settings {
         ingest_threads: threads,
         query_timeout: time,
         hold: time,
+        overload_status: StatusCode::TOO_MANY_REQUESTS,
         body: 0,
         bodies: 0,
         body_timeout: time,

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
+use axum::http::StatusCode;
 use spirit::{Durability, OnFull};
 use spirit_forms::size::Size;
 
@@ -124,7 +125,7 @@ const fn time(
 }
 
 /// All settings of the server.
-pub static SETTINGS: [Setting; 35] = [
+pub static SETTINGS: [Setting; 36] = [
     Setting {
         name: "directory",
         value: "DIR",
@@ -230,16 +231,33 @@ pub static SETTINGS: [Setting; 35] = [
     time(
         "hold",
         "5s",
-        "The time for which a write waits for its turn before it is refused with status 429",
+        "The time for which a write waits for its turn, and for room in a full index, before it is refused",
         |settings| &mut settings.hold,
     ),
+    Setting {
+        name: "overload-status",
+        value: "429|503",
+        default: "429",
+        help: "The status of a write that is refused then. Some clients only come again after 503",
+        place: Place::Own {
+            set: |settings, text| {
+                settings.overload_status = match text {
+                    "429" => StatusCode::TOO_MANY_REQUESTS,
+                    "503" => StatusCode::SERVICE_UNAVAILABLE,
+                    _ => return Err(expected(text, "429 or 503")),
+                };
+                Ok(())
+            },
+            get: |settings| settings.overload_status.as_str().to_owned(),
+        },
+    },
     size("body", "32MiB", "The longest body of a request, also once it is unpacked", |settings| {
         &mut settings.body
     }),
     size(
         "bodies",
         "256MiB",
-        "Memory of all bodies together; those beyond it wait, then they are refused with status 429",
+        "Memory of all bodies together; those beyond it wait, then they are refused as writes are",
         |settings| &mut settings.bodies,
     ),
     time("body-timeout", "60s", "The time in which a body has to come", |settings| {

@@ -1,0 +1,74 @@
+//! Writes to a full index: they wait for room, and are refused as a whole if none comes.
+
+mod common;
+mod filled;
+mod serving;
+
+use std::time::{Duration, Instant};
+
+use common::Folder;
+use serving::Server;
+
+const JSON: [(&str, &str); 1] = [("Content-Type", "application/json")];
+
+/// A bulk of documents with and without ids of their own.
+fn bulk(count: usize) -> String {
+    let document = |n: usize| match n % 2 {
+        0 => format!("{{\"create\":{{\"_id\":\"k{n}\"}}}}\n{{\"late\":\"heron {n}\"}}\n"),
+        _ => format!("{{\"index\":{{}}}}\n{{\"late\":\"heron {n}\"}}\n"),
+    };
+    (0..count).map(document).collect()
+}
+
+fn herons(server: &Server) -> serde_json::Value {
+    server.get("/full/_count?q=late:heron").is(200)["count"].clone()
+}
+
+#[test]
+fn a_full_index_refuses_all_of_a_write_or_takes_it_once_there_is_room() {
+    let folder = Folder::new();
+    let directory = folder.path("all");
+    let server = Server::start(&directory, &["--hold", "100ms"]);
+    filled::make(&server, "full");
+    filled::fill(&server, "full", 20);
+    let refused = server.post("/full/_bulk", bulk(100), &JSON);
+    assert_eq!(refused.header("Retry-After"), "1");
+    assert_eq!(refused.is(429)["error"]["type"], "es_rejected_execution_exception");
+    assert_eq!(server.end(), 0);
+
+    let server = Server::start(&directory, &["--hold", "100ms", "--overload-status", "503"]);
+    // A start makes some room.
+    filled::fill(&server, "full", 20);
+    let refused = server.post("/full/_bulk", bulk(100), &JSON);
+    assert_eq!(refused.header("Retry-After"), "1");
+    assert_eq!(refused.is(503)["status"], 503);
+    server.post("/full/_doc", "{\"late\": \"heron\"}", &JSON).is(503);
+    server.put("/api/v1/full/documents/a", "{\"late\": \"heron\"}").is(503);
+    server.post("/api/v1/full/documents", "{\"late\": \"heron\"}", &JSON).is(503);
+    assert_eq!(herons(&server), 0);
+    assert_eq!(server.end(), 0);
+
+    let server = Server::start(&directory, &["--hold", "2s"]);
+    filled::fill(&server, "full", 3);
+    let started = Instant::now();
+    std::thread::scope(|threads| {
+        let bulks = threads.spawn(|| server.post("/full/_bulk", bulk(100), &JSON).is(200));
+        let one = threads.spawn(|| server.put("/full/_doc/one", "{\"late\": \"heron\"}").is(201));
+        let own = || server.put("/api/v1/full/documents/own", "{\"late\": \"heron\"}").is(201);
+        let own = threads.spawn(own);
+        std::thread::sleep(Duration::from_millis(500));
+        // Others are served meanwhile.
+        server.put("/empty/_doc/1", "{\"n\": 1}").is(201);
+        assert_eq!(herons(&server), 0);
+        server.post("/api/v1/full/grow", "{\"dram\": \"64MiB\"}", &JSON).is(200);
+        let taken = bulks.join().unwrap();
+        assert_eq!(
+            (&taken["errors"], taken["items"].as_array().unwrap().len()),
+            (&false.into(), 100)
+        );
+        one.join().unwrap();
+        own.join().unwrap();
+    });
+    assert!(started.elapsed() < Duration::from_secs(20), "they wait longer than they must");
+    assert_eq!(herons(&server), 102);
+}
