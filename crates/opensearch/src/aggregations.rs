@@ -4,6 +4,7 @@ mod answer;
 mod bucket_query;
 mod buckets;
 mod chosen;
+mod count;
 mod deviation;
 mod facet;
 mod interval;

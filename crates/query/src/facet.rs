@@ -16,6 +16,7 @@ mod marks;
 mod nest;
 mod refined;
 mod room;
+mod stand_in;
 mod state;
 mod steps;
 mod sum;
@@ -27,13 +28,14 @@ use spirit_schema::FieldKind;
 pub(crate) use aggregation::Aggregating;
 pub use aggregation::Aggregation;
 pub use refined::Refined;
+pub use stand_in::StandIn;
 
 /// Values or buckets of one facet, at most.
 pub const BUCKETS_MAX: usize = 1 << 20;
 /// Facets of one query, at most, with those within others.
 pub const FACETS_MAX: usize = 64;
 /// Facets one within the other, at most.
-const DEPTH_MAX: usize = 4;
+const DEPTH_MAX: usize = 8;
 
 impl Facet {
     /// Facets of one query, at most, with those within others.

@@ -58,7 +58,7 @@ pub use evaluate::{Scratch, Settings, Wanted, snapshot_for};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use facet::{
     Aggregate, Aggregation, BUCKETS_MAX, DateInterval, FACETS_MAX, Facet, FacetError, Refined,
-    Summary, TopTerms,
+    StandIn, Summary, TopTerms,
 };
 pub use fade::Fading;
 pub use fingerprint::Fingerprint;

@@ -61,7 +61,7 @@ pub mod query {
 
 /// Facets: counts, sums and percentiles over all documents that match.
 pub mod facets {
-    pub use spirit_query::{Aggregate, DateInterval, Facet, Summary, TopTerms};
+    pub use spirit_query::{Aggregate, DateInterval, Facet, StandIn, Summary, TopTerms};
 }
 
 /// Fields of documents. [`Document`], [`FieldKind`] and [`Value`] are in the root.

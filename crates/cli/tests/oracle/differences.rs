@@ -61,7 +61,7 @@ pub(crate) const DIFFERENCES: &[(&str, &str, &str)] = &[
     ),
     (
         "more than 65,535 buckets",
-        "each aggregation may have that number; there all of a search together",
+        "each aggregation may have that number, and all together four times as many; there all together",
         "such a search is left out",
     ),
     (

@@ -4,6 +4,7 @@ use spirit::FieldKind;
 use spirit::facets::{Aggregate, Summary, TopTerms};
 
 use super::buckets::{self, Bucket};
+use super::count::Count;
 use super::deviation;
 use super::{Aggregations, Asked, Metric, Named, OfField, mismatch, number, pipeline, top_hits};
 use crate::date::formatted;
@@ -15,11 +16,16 @@ type Shaped<T> = Result<T, Refusal>;
 
 /// Returns the answers of all aggregations, by their names.
 pub(super) fn all(asked: &Aggregations, aggregates: &[Aggregate], typed: bool) -> Shaped<Json> {
-    members(asked, Some(aggregates), typed).map(Json::Object)
+    members(asked, Some(aggregates), typed, &Count::default()).map(Json::Object)
 }
 
 /// Returns the answers of aggregations. Without aggregates they are those of no documents.
-fn members(asked: &Aggregations, aggregates: Option<&[Aggregate]>, typed: bool) -> Shaped<Members> {
+fn members(
+    asked: &Aggregations,
+    aggregates: Option<&[Aggregate]>,
+    typed: bool,
+    count: &Count,
+) -> Shaped<Members> {
     let mut left = aggregates.unwrap_or_default().iter();
     let mut answers = Members::new();
     for named in &asked.0 {
@@ -34,7 +40,7 @@ fn members(asked: &Aggregations, aggregates: Option<&[Aggregate]>, typed: bool) 
         if let Some(meta) = &named.meta {
             answer.push(("meta".into(), meta.clone()));
         }
-        answer.extend(one(named, aggregate, typed)?);
+        answer.extend(one(named, aggregate, typed, count)?);
         answers.push((named.shown_name(typed), Json::Object(answer)));
     }
     answers.extend(pipeline::over_all(asked, &answers, typed)?);
@@ -96,8 +102,16 @@ impl Asked {
     }
 }
 
-fn one(named: &Named, aggregate: Option<&Aggregate>, typed: bool) -> Shaped<Members> {
-    let within = |aggregates: Option<&[Aggregate]>| members(&named.within, aggregates, typed);
+fn one(
+    named: &Named,
+    aggregate: Option<&Aggregate>,
+    typed: bool,
+    count: &Count,
+) -> Shaped<Members> {
+    let within = |aggregates: Option<&[Aggregate]>| {
+        count.add()?;
+        members(&named.within, aggregates, typed, count)
+    };
     let list = aggregate.map(|aggregate| buckets::listed(aggregate, &within));
     match &named.asked {
         Asked::Metric { of, metric, format } => {

@@ -9,7 +9,7 @@ use spirit::facets::{Aggregate, DateInterval};
 
 use super::chosen::Chosen;
 use super::interval::Interval;
-use super::{Asked, BUCKETS_MAX, Look, OfField, OrderBy, Range};
+use super::{Asked, Look, OfField, OrderBy, Range, count};
 use crate::date::{Dates, formatted};
 use crate::error::Refusal;
 use crate::json::Json;
@@ -156,7 +156,7 @@ pub(super) fn shaped(
             {
                 let first = ((min - offset) / interval).floor() as i64;
                 let last = ((max - offset) / interval).floor() as i64;
-                check_count(last.saturating_sub(first))?;
+                count::check(last.saturating_sub(first))?;
                 for step in first..=last {
                     if let Entry::Vacant(free) = by_step.entry(step) {
                         let number = offset + step as f64 * interval;
@@ -181,16 +181,6 @@ pub(super) fn shaped(
     }
 }
 
-pub(super) fn check_count(count: i64) -> Shaped<()> {
-    if usize::try_from(count).unwrap_or(0) < BUCKETS_MAX {
-        return Ok(());
-    }
-    let what = format!(
-        "Trying to create too many buckets. Must be less than or equal to: [{BUCKETS_MAX}]"
-    );
-    Err(Refusal::new("too_many_buckets_exception", 503, what))
-}
-
 /// Adds empty buckets between the bounds.
 fn extend_dates(
     by_key: &mut BTreeMap<i64, Bucket>,
@@ -202,7 +192,7 @@ fn extend_dates(
     let Some((min, max)) = look.bounds.filter(|_| look.least == 0) else { return Ok(()) };
     let (min, max) = (min as i64, max as i64);
     if let DateInterval::Milliseconds(width) = interval.engine {
-        check_count(max.saturating_sub(min) / width)?;
+        count::check(max.saturating_sub(min) / width)?;
     }
     // Without a bucket to count from, fixed intervals begin at midnight in the zone.
     let base = match by_key.keys().next() {
@@ -214,11 +204,11 @@ fn extend_dates(
         |ms: i64| -> Shaped<i64> { Ok(begin(interval, ms, zone, base)?.saturating_add(offset)) };
     let (mut key, last) = (bound(min)?, bound(max)?);
     // Each round moves the key by a whole interval, and the number of rounds is limited.
-    for count in 0.. {
+    for round in 0.. {
         if key > last {
             break;
         }
-        check_count(count)?;
+        count::check(round)?;
         if let Entry::Vacant(free) = by_key.entry(key) {
             free.insert(Bucket::empty(within)?);
         }
@@ -237,7 +227,7 @@ pub(super) fn between(
     let (mut key, mut keys) = (first as i64, Vec::new());
     // Each round moves the key by a whole interval, and the number of rounds is limited.
     while key < last as i64 {
-        check_count(keys.len() as i64)?;
+        count::check(keys.len() as i64)?;
         keys.push(key as f64);
         key = following(interval, key, place)?;
     }
@@ -355,7 +345,7 @@ struct Terms<'a> {
 
 impl Terms<'_> {
     fn shaped(&self, list: Vec<Bucket>, others: u64) -> Shaped<Members> {
-        check_count(i64::try_from(list.len()).unwrap_or(i64::MAX))?;
+        count::check(i64::try_from(list.len()).unwrap_or(i64::MAX))?;
         let mut list: Vec<(Json, Bucket)> =
             list.into_iter().map(|bucket| (self.key(&bucket), bucket)).collect();
         join_missing(&mut list)?;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use spirit::facets::{Aggregate, Summary, TopTerms};
 use spirit::{FieldKind, Value};
 
+use super::count::{self, Count};
 use super::{Aggregations, Asked, Metric, Named, mismatch};
 use crate::error::Refusal;
 
@@ -20,6 +21,11 @@ type Bucket = (Option<String>, u64, Vec<Aggregate>);
 
 /// Returns the aggregations of all indexes, and their aggregates.
 pub(super) fn all(parts: &[Part<'_>]) -> Merged<(Aggregations, Vec<Aggregate>)> {
+    counted(parts, &Count::default())
+}
+
+/// Like [`all`], with the count of all buckets so far.
+fn counted(parts: &[Part<'_>], count: &Count) -> Merged<(Aggregations, Vec<Aggregate>)> {
     let Some((first, _)) = parts.first() else { return Ok((Aggregations(Vec::new()), Vec::new())) };
     let mut left: Vec<_> = parts.iter().map(|(_, aggregates)| aggregates.iter()).collect();
     let (mut merged, mut aggregates) = (Vec::new(), Vec::new());
@@ -35,7 +41,7 @@ pub(super) fn all(parts: &[Part<'_>]) -> Merged<(Aggregations, Vec<Aggregate>)> 
             merged.push(named.clone());
             continue;
         }
-        let (named, aggregate) = one(&known)?;
+        let (named, aggregate) = one(&known, count)?;
         merged.push(named);
         aggregates.push(aggregate);
     }
@@ -43,7 +49,7 @@ pub(super) fn all(parts: &[Part<'_>]) -> Merged<(Aggregations, Vec<Aggregate>)> 
 }
 
 /// Merges one aggregation of the indexes that know its field.
-fn one(known: &[(&Named, &Aggregate)]) -> Merged<(Named, Aggregate)> {
+fn one(known: &[(&Named, &Aggregate)], count: &Count) -> Merged<(Named, Aggregate)> {
     let (first, _) = known[0];
     for (other, _) in known {
         check_kinds(first, other)?;
@@ -58,12 +64,12 @@ fn one(known: &[(&Named, &Aggregate)]) -> Merged<(Named, Aggregate)> {
         Asked::Metric { .. } => metric(known)?,
         Asked::Percentiles { .. } => percentiles(first, known)?,
         Asked::Ranges { .. } | Asked::Filters { .. } | Asked::Filter { .. } => {
-            by_place(&named.within, known)?
+            by_place(&named.within, known, count)?
         }
-        _ => by_key(&named.within, known)?,
+        _ => by_key(&named.within, known, count)?,
     };
     if let Asked::Dates { .. } | Asked::Histogram { .. } = named.asked {
-        fill(&named, &mut aggregate)?;
+        fill(&named, &mut aggregate, count)?;
     }
     Ok((named, aggregate))
 }
@@ -103,7 +109,11 @@ fn common(all: &[&Aggregations]) -> Merged<Aggregations> {
 }
 
 /// Merges the buckets of terms by their names, and those of histograms by their beginnings.
-fn by_key(within: &Aggregations, known: &[(&Named, &Aggregate)]) -> Merged<Aggregate> {
+fn by_key(
+    within: &Aggregations,
+    known: &[(&Named, &Aggregate)],
+    count: &Count,
+) -> Merged<Aggregate> {
     let mut lists = Vec::new();
     for (named, own) in known {
         let keys = match named.asked {
@@ -126,7 +136,7 @@ fn by_key(within: &Aggregations, known: &[(&Named, &Aggregate)]) -> Merged<Aggre
             groups[group].push((*named, bucket));
         }
     }
-    grouped(within, groups)
+    grouped(within, groups, count)
 }
 
 /// Returns the buckets of an aggregate, whatever its form. An index that knows no aggregation within
@@ -150,7 +160,11 @@ fn listed(aggregate: &Aggregate) -> Merged<Cow<'_, [Bucket]>> {
 }
 
 /// Merges the buckets of ranges and queries, each with those at the same place.
-fn by_place(within: &Aggregations, known: &[(&Named, &Aggregate)]) -> Merged<Aggregate> {
+fn by_place(
+    within: &Aggregations,
+    known: &[(&Named, &Aggregate)],
+    count: &Count,
+) -> Merged<Aggregate> {
     let mut groups: Vec<Vec<(&Named, &Bucket)>> = Vec::new();
     for (named, own) in known {
         for (place, bucket) in buckets(own)?.iter().enumerate() {
@@ -160,7 +174,7 @@ fn by_place(within: &Aggregations, known: &[(&Named, &Aggregate)]) -> Merged<Agg
             groups[place].push((named, bucket));
         }
     }
-    grouped(within, groups)
+    grouped(within, groups, count)
 }
 
 /// Returns the buckets of an aggregate. Terms that it does not have cannot be merged.
@@ -177,13 +191,18 @@ fn too_many() -> Refusal {
 }
 
 /// Makes a bucket of each group.
-fn grouped(within: &Aggregations, groups: Vec<Vec<(&Named, &Bucket)>>) -> Merged<Aggregate> {
+fn grouped(
+    within: &Aggregations,
+    groups: Vec<Vec<(&Named, &Bucket)>>,
+    count: &Count,
+) -> Merged<Aggregate> {
     let mut merged = Vec::new();
     for group in groups {
-        let count = group.iter().map(|(_, bucket)| bucket.1).sum();
+        count.add()?;
+        let documents = group.iter().map(|(_, bucket)| bucket.1).sum();
         let parts: Vec<Part<'_>> =
             group.iter().map(|(named, bucket)| (&named.within, &*bucket.2)).collect();
-        let (own, aggregates) = all(&parts)?;
+        let (own, aggregates) = counted(&parts, count)?;
         // What the indexes of this bucket do not know, those of others do.
         let own = own.0.iter().zip(&within.0);
         let mut aggregates = aggregates.into_iter();
@@ -194,7 +213,7 @@ fn grouped(within: &Aggregations, groups: Vec<Vec<(&Named, &Bucket)>>) -> Merged
                 false => nothing(&common.asked),
             });
         }
-        merged.push((group[0].1.0.clone(), count, aligned));
+        merged.push((group[0].1.0.clone(), documents, aligned));
     }
     let distinct = merged.len() as u64;
     Ok(Aggregate::Buckets { buckets: merged, others: 0, distinct })
@@ -263,7 +282,7 @@ fn percentiles(named: &Named, known: &[(&Named, &Aggregate)]) -> Merged<Aggregat
 }
 
 /// Adds empty buckets between those of different indexes.
-fn fill(named: &Named, aggregate: &mut Aggregate) -> Merged<()> {
+fn fill(named: &Named, aggregate: &mut Aggregate, count: &Count) -> Merged<()> {
     let mut known = super::buckets::keys(aggregate)?;
     known.sort_by(f64::total_cmp);
     let (Some(first), Some(last)) = (known.first(), known.last()) else { return Ok(()) };
@@ -281,9 +300,9 @@ fn fill(named: &Named, aggregate: &mut Aggregate) -> Merged<()> {
             all.into_iter().filter(|key| !is_there(*key, 0.0)).collect()
         }
         Asked::Histogram { interval, .. } => {
-            let count = ((last - first) / interval).round();
-            super::buckets::check_count(count as i64)?;
-            let all = (0..count as u64).map(|step| first + step as f64 * interval);
+            let steps = ((last - first) / interval).round();
+            count::check(steps as i64)?;
+            let all = (0..steps as u64).map(|step| first + step as f64 * interval);
             all.filter(|key| !is_there(*key, *interval)).collect()
         }
         _ => return Ok(()),
@@ -297,7 +316,10 @@ fn fill(named: &Named, aggregate: &mut Aggregate) -> Merged<()> {
             };
             let known = named.within.0.iter().filter(|named| named.asked.is_known());
             let nothing: Vec<Aggregate> = known.map(|named| nothing(&named.asked)).collect();
-            buckets.extend(empty.into_iter().map(|key| (Some(name(key)), 0, nothing.clone())));
+            for key in empty {
+                count.add()?;
+                buckets.push((Some(name(key)), 0, nothing.clone()));
+            }
         }
         _ => return Err(mismatch()),
     }

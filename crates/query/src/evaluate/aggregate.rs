@@ -31,10 +31,11 @@ impl Evaluation<'_, Aggregating<'_>> {
             clear_dead(place, window, bits);
         }
         match place.context.extent {
-            Some(_) => self.collector.add_fresh(&place.segment, window, bits),
+            Some(_) => self.collector.add_fresh(&place.segment, window, bits, &mut self.meter),
             None => {
                 let level = self.settings.level;
-                self.collector.add_registered(&place.segment, level, window, bits);
+                let meter = &mut self.meter;
+                self.collector.add_registered(&place.segment, level, window, bits, meter);
             }
         }
     }

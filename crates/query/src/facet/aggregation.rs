@@ -19,7 +19,7 @@ use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
 use crate::collect::Limit;
 use crate::evaluate::window::{Bits, WORDS, Window, ones};
 use crate::evaluate::{Evaluation, Scratch, Settings};
-use crate::limits::{FACET_BYTES_MAX, Stop};
+use crate::limits::{FACET_BYTES_MAX, Meter, Stop};
 use crate::query::Query;
 
 /// Facets of all documents that a query matches.
@@ -146,7 +146,6 @@ impl Aggregation {
         }
     }
 
-    /// Returns the bytes that all facets take.
     /// Writes what was gathered so far.
     pub fn write(&self, out: &mut Vec<u64>) {
         self.parts.iter().for_each(|part| part.gathered.write(out));
@@ -164,6 +163,13 @@ impl Aggregation {
         self.stop.map_or(Ok(is_joined), Err)
     }
 
+    /// Returns the bytes that one of the nests may take beside all else.
+    fn left_for(&self, nest: usize) -> usize {
+        let taken = self.bytes() - self.nests[nest].bytes();
+        self.bytes_max.saturating_sub(taken)
+    }
+
+    /// Returns the bytes that all facets take.
     fn bytes(&self) -> usize {
         let nested: usize = self.nests.iter().map(Nest::bytes).sum();
         let marked: usize = self.marks.iter().map(Marks::bytes).sum();
@@ -173,7 +179,13 @@ impl Aggregation {
 
 impl Aggregating<'_> {
     /// Adds the documents of a fresh segment's window whose bits are set. They match and are alive.
-    pub(crate) fn add_fresh(&mut self, segment: &Segment<'_>, window: Window, bits: &[u64]) {
+    pub(crate) fn add_fresh(
+        &mut self,
+        segment: &Segment<'_>,
+        window: Window,
+        bits: &[u64],
+        meter: &mut Meter<'_>,
+    ) {
         if self.mark(segment, window, bits) {
             return;
         }
@@ -185,10 +197,14 @@ impl Aggregating<'_> {
                 part.values.sort_unstable();
                 part.take_document();
             }
-            let Aggregation { nests, marks, .. } = &mut *self.0;
-            nests.iter_mut().for_each(|nest| nest.add_fresh(segment, window.rank(bit), marks));
+            for number in 0..self.0.nests.len() {
+                let bytes_max = self.0.left_for(number);
+                let Aggregation { nests, marks, .. } = &mut *self.0;
+                nests[number].add_fresh(segment, window.rank(bit), marks, bytes_max);
+                nests[number].charge(meter);
+            }
             self.0.look();
-            if self.0.stop.is_some() {
+            if self.0.stop.is_some() || meter.has_stopped() {
                 return;
             }
         }
@@ -201,6 +217,7 @@ impl Aggregating<'_> {
         level: Level,
         window: Window,
         bits: &[u64],
+        meter: &mut Meter<'_>,
     ) {
         if self.mark(segment, window, bits) {
             return;
@@ -215,12 +232,11 @@ impl Aggregating<'_> {
             }
         }
         for number in 0..self.0.nests.len() {
-            let taken = self.0.bytes() - self.0.nests[number].bytes();
-            let bytes_max = self.0.bytes_max.saturating_sub(taken);
+            let bytes_max = self.0.left_for(number);
             let Aggregation { nests, marks, .. } = &mut *self.0;
-            nests[number].add_registered(segment, window, bits, marks, bytes_max);
+            nests[number].add_registered((segment, window, bits), marks, bytes_max, meter);
             self.0.look();
-            if self.0.stop.is_some() {
+            if self.0.stop.is_some() || meter.has_stopped() {
                 return;
             }
         }

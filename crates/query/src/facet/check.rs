@@ -113,6 +113,12 @@ impl Facet {
 }
 
 impl Refined {
+    /// True if it has no choice about buckets.
+    fn is_plain(&self) -> bool {
+        let Refined { within, zone, offset, missing, empty, .. } = self;
+        within.is_empty() && zone.is_none() && *offset == 0.0 && !missing && !empty
+    }
+
     /// Returns the time zone. Fails if a choice is not one of this facet.
     pub(super) fn check(&self) -> Result<Zone, FacetError> {
         let wrong = |why| {
@@ -124,9 +130,18 @@ impl Refined {
             Facet::Histogram { .. } => (false, true),
             Facet::Terms { .. } | Facet::Ranges { .. } | Facet::Filters { .. } => (false, false),
             Facet::Refined(_) => return wrong("its choices are made twice"),
+            // A number of values has no buckets, and nothing else to choose.
+            Facet::Stats { .. } | Facet::Cardinality { .. } | Facet::Percentiles { .. }
+                if self.stand_in.is_some() && self.is_plain() =>
+            {
+                return Ok(Zone::Utc);
+            }
             _ if !self.within.is_empty() => return wrong("it has no buckets to divide further"),
             _ => return wrong("it has no buckets, so it has neither missing nor empty ones"),
         };
+        if self.stand_in.is_some() && matches!(self.facet, Facet::Filters { .. }) {
+            return wrong("only fields have missing values");
+        }
         if self.zone.is_some() && !is_dates {
             return wrong("only dates have a time zone");
         }

@@ -18,9 +18,12 @@ use super::marks::Marks;
 use super::state::{Words, write_bytes};
 use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
 use crate::evaluate::window::{Window, ones};
-use crate::limits::Stop;
+use crate::limits::{Meter, Stop};
 use node::Node;
 use state::{Joining, Room, State};
+
+/// Buckets that count a document, for one step of a query's meter.
+const VISITS_A_STEP: usize = 128;
 
 /// A facet with all facets within it.
 pub(super) struct Nest {
@@ -49,6 +52,18 @@ impl Nest {
         self.room.buckets > BUCKETS_MAX
     }
 
+    /// Charges the steps that documents took.
+    pub(super) fn charge(&mut self, meter: &mut Meter<'_>) {
+        meter.steps(self.room.visits / VISITS_A_STEP);
+        self.room.visits %= VISITS_A_STEP;
+    }
+
+    /// Sets the bytes that the buckets may take so that all is within `bytes_max`.
+    fn limit(&mut self, bytes_max: usize) {
+        let of_nodes = self.nodes.iter().map(Node::bytes).sum();
+        self.room.bytes_max = bytes_max.saturating_sub(of_nodes);
+    }
+
     /// Returns the bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
         self.room.bytes + self.nodes.iter().map(Node::bytes).sum::<usize>()
@@ -59,8 +74,14 @@ impl Nest {
         self.nodes.iter_mut().for_each(|node| node.words.forget());
     }
 
-    /// Adds a document of a fresh segment.
-    pub(super) fn add_fresh(&mut self, segment: &Segment<'_>, rank: u32, marks: &[Marks]) {
+    /// Adds a document of a fresh segment. Stops when it takes more than `bytes_max`.
+    pub(super) fn add_fresh(
+        &mut self,
+        segment: &Segment<'_>,
+        rank: u32,
+        marks: &[Marks],
+        bytes_max: usize,
+    ) {
         let values = segment.values(rank_of(rank));
         for node in &mut self.nodes {
             let (field, kind) = (node.field, node.kind);
@@ -72,18 +93,18 @@ impl Nest {
             }
             node.settle(marks, segment.id(), rank_of(rank));
         }
+        self.limit(bytes_max);
         self.take_document();
     }
 
     /// Adds the documents of a registered segment's window whose bits are set. Stops when it takes
-    /// more than `bytes_max`, or has too many buckets.
+    /// more than `bytes_max`, has too many buckets, or when the meter does.
     pub(super) fn add_registered(
         &mut self,
-        segment: &Segment<'_>,
-        window: Window,
-        bits: &[u64],
+        (segment, window, bits): (&Segment<'_>, Window, &[u64]),
         marks: &[Marks],
         bytes_max: usize,
+        meter: &mut Meter<'_>,
     ) {
         let column = |node: &Node| match node.kind {
             // Filters have no field.
@@ -103,8 +124,10 @@ impl Nest {
                 }
                 node.settle(marks, segment.id(), rank_of(rank));
             }
+            self.limit(bytes_max);
             self.take_document();
-            if self.is_full() || self.bytes() > bytes_max {
+            self.charge(meter);
+            if self.room.is_spent() || meter.has_stopped() {
                 return;
             }
         }
@@ -148,8 +171,9 @@ impl Nest {
     pub(super) fn finish(self, bytes_max: usize) -> Result<Aggregate, Stop> {
         let Nest { nodes, root, mut room } = self;
         room.bytes += nodes.iter().map(Node::bytes).sum::<usize>();
+        room.bytes_max = bytes_max;
         let names: Vec<Vec<&[u8]>> = nodes.iter().map(|node| node.words.names()).collect();
-        finish::Finish { nodes: &nodes, names: &names, room, bytes_max }.answer(root, 0)
+        finish::Finish { nodes: &nodes, names: &names, room }.answer(root, 0)
     }
 }
 

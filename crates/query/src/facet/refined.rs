@@ -1,6 +1,6 @@
 //! Facets within facets, and their further choices.
 
-use super::Facet;
+use super::{Facet, StandIn};
 
 /// A facet with further choices. [`Facet`] has methods that make it.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +18,8 @@ pub struct Refined {
     pub missing: bool,
     /// True for empty buckets between the first and the last one.
     pub empty: bool,
+    /// What documents without a value have instead.
+    pub stand_in: Option<StandIn>,
 }
 
 impl Facet {
@@ -59,6 +61,11 @@ impl Facet {
         self.refined(|refined| refined.empty = true)
     }
 
+    /// Gives documents without a value this one. If there is no such field, all documents have it.
+    pub fn missing_as(self, value: StandIn) -> Facet {
+        self.refined(|refined| refined.stand_in = Some(value))
+    }
+
     fn refined(self, change: impl FnOnce(&mut Refined)) -> Facet {
         let mut refined = match self {
             Facet::Refined(refined) => refined,
@@ -69,6 +76,7 @@ impl Facet {
                 offset: 0.0,
                 missing: false,
                 empty: false,
+                stand_in: None,
             }),
         };
         change(&mut refined);

@@ -16,7 +16,6 @@ pub(super) struct Finish<'n> {
     /// The keywords of each node.
     pub(super) names: &'n [Vec<&'n [u8]>],
     pub(super) room: Room,
-    pub(super) bytes_max: usize,
 }
 
 impl Finish<'_> {
@@ -46,10 +45,10 @@ impl Finish<'_> {
                 named
             }
             Rule::Ranges(ranges) => {
-                self.as_given(counted, of, ranges.iter().map(|range| &range.name))
+                self.as_given(counted, of, ranges.iter().map(|range| &range.name))?
             }
             Rule::Filters(filters) => {
-                self.as_given(counted, of, filters.iter().map(|filter| &filter.name))
+                self.as_given(counted, of, filters.iter().map(|filter| &filter.name))?
             }
             Rule::Histogram(steps) => {
                 let next = |bucket: i64| bucket.checked_add(1);
@@ -68,7 +67,7 @@ impl Finish<'_> {
             buckets.push(self.bucket(Some(name), counted, of)?);
         }
         if node.missing {
-            let missing = missing.unwrap_or_else(|| Counted::new(nodes, of));
+            let missing = missing.map_or_else(|| self.empty(of), Ok)?;
             buckets.push(self.bucket(None, missing, of)?);
         }
         Ok(Aggregate::Buckets { buckets, others, distinct: distinct.unwrap_or(count) })
@@ -112,16 +111,18 @@ impl Finish<'_> {
 
     /// Returns all buckets with these names, empty ones too.
     fn as_given<'f>(
-        &self,
+        &mut self,
         counted: Vec<(i64, Counted)>,
         of: usize,
         names: impl Iterator<Item = &'f String>,
-    ) -> Vec<(String, Counted)> {
+    ) -> Result<Vec<(String, Counted)>, Stop> {
         let mut found = counted.into_iter().peekable();
         let named = (0..).zip(names).map(|(number, name)| {
-            let counted = found.next_if(|(found, _)| *found == number);
-            let empty = || Counted::new(self.nodes, of);
-            (name.clone(), counted.map_or_else(empty, |(_, counted)| counted))
+            let counted = match found.next_if(|(found, _)| *found == number) {
+                Some((_, counted)) => counted,
+                None => self.empty(of)?,
+            };
+            Ok((name.clone(), counted))
         });
         named.collect()
     }
@@ -141,25 +142,24 @@ impl Finish<'_> {
             while let Some(empty) = all.last().and_then(|(last, _)| next(*last))
                 && empty < bucket
             {
-                all.push((empty, Counted::new(self.nodes, of)));
-                self.spend(of)?;
+                all.push((empty, self.empty(of)?));
             }
             all.push((bucket, found));
         }
         Ok(all)
     }
 
-    /// Counts an empty bucket. Fails if there are too many.
-    fn spend(&mut self, of: usize) -> Result<(), Stop> {
+    /// Returns an empty bucket. Fails if there are too many.
+    fn empty(&mut self, of: usize) -> Result<Counted, Stop> {
         let tables = self.nodes[of].within.len() * size_of::<State>();
         self.room.buckets += 1;
         self.room.bytes += size_of::<(i64, Counted)>() + tables + NAME_BYTES + room::ALLOCATION;
         if self.room.buckets > BUCKETS_MAX {
             return Err(Stop::Buckets { max: BUCKETS_MAX });
         }
-        if self.room.bytes > self.bytes_max {
-            return Err(Stop::Memory { max: self.bytes_max });
+        if self.room.bytes > self.room.bytes_max {
+            return Err(Stop::Memory { max: self.room.bytes_max });
         }
-        Ok(())
+        Ok(Counted::new(self.nodes, of))
     }
 }

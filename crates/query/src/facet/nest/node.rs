@@ -10,7 +10,7 @@ use super::super::intervals::Intervals;
 use super::super::marks::Marks;
 use super::super::steps::Steps;
 use super::super::zone::Zone;
-use super::super::{Facet, FacetError, room};
+use super::super::{Facet, FacetError, StandIn, room};
 
 /// A facet.
 pub(super) struct Node {
@@ -19,6 +19,8 @@ pub(super) struct Node {
     pub(super) rule: Rule,
     pub(super) missing: bool,
     pub(super) empty: bool,
+    /// The value of documents without one, in sortable form; of a keyword, its number.
+    stand_in: Option<u64>,
     /// The places of the facets within it.
     pub(super) within: Vec<usize>,
     /// The current document's values, in sortable form; for keywords, their numbers.
@@ -78,20 +80,34 @@ impl Node {
         // Filters have no field, and no value has this kind.
         let (field, kind) = match plain {
             Facet::Filters { .. } => (FieldId::MAX, ValueKind::Text),
-            plain => plain.check(schema)?,
+            _ => facet.field_in(schema)?,
         };
         let zone = refined.map_or(Ok(Zone::Utc), |refined| refined.check())?;
         let offset = refined.map_or(0.0, |refined| refined.offset);
-        Ok(Node {
+        let mut node = Node {
             field,
             kind,
             rule: Rule::of(plain, kind, zone, offset, filters),
             missing: refined.is_some_and(|refined| refined.missing),
             empty: refined.is_some_and(|refined| refined.empty),
+            stand_in: None,
             within: Vec::new(),
             values: Vec::new(),
             buckets: Vec::new(),
             words: Words::default(),
+        };
+        let stand_in = refined.and_then(|refined| refined.stand_in.as_ref());
+        node.stand_in = stand_in.map(|value| node.value_of(value));
+        Ok(node)
+    }
+
+    /// Returns what stands for missing values in the form of a document's values.
+    fn value_of(&mut self, stand_in: &StandIn) -> u64 {
+        let is_named = self.names_words();
+        let words = &mut self.words;
+        stand_in.sortable(self.kind, |word| match is_named {
+            true => words.number_of(word),
+            false => hash_bytes(word),
         })
     }
 
@@ -124,7 +140,10 @@ impl Node {
 
     /// Finds the buckets of the document's values.
     pub(super) fn settle(&mut self, marks: &[Marks], segment: SegmentId, local: u32) {
-        let Node { kind, values, buckets, .. } = self;
+        let Node { kind, values, buckets, stand_in, .. } = self;
+        if values.is_empty() {
+            values.extend(*stand_in);
+        }
         values.sort_unstable();
         let bucket = |bucket| buckets.push(bucket);
         match &self.rule {
@@ -252,7 +271,6 @@ impl Words {
         Some(number)
     }
 
-    /// Returns the keywords by their numbers.
     /// Returns the number of a word, which is new if no document had it before.
     pub(super) fn number_of(&mut self, word: &[u8]) -> u64 {
         if let Some(number) = self.numbers.get(word) {

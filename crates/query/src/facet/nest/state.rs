@@ -8,15 +8,19 @@ use super::super::digest::Digest;
 use super::super::distinct::Distinct;
 use super::super::gather::Stats;
 use super::super::state::Words;
-use super::super::{number_of, room};
+use super::super::{BUCKETS_MAX, number_of, room};
 use super::node::{Node, Rule};
 
 /// The room that a tree's tables take.
 #[derive(Default)]
 pub(super) struct Room {
     pub(super) bytes: usize,
+    /// The bytes that they may take.
+    pub(super) bytes_max: usize,
     /// The buckets of all tables.
     pub(super) buckets: usize,
+    /// The times that a bucket counted a document, since they were charged.
+    pub(super) visits: usize,
 }
 
 /// A table of the answer.
@@ -217,6 +221,11 @@ impl Buckets {
             missing.take(nodes, of, room);
         }
         for bucket in &node.buckets {
+            // A document with many values is in many buckets of each of them.
+            if room.is_spent() {
+                return;
+            }
+            room.visits += 1;
             let before = self.bytes();
             let counted = match self.of.entry(*bucket) {
                 Entry::Occupied(entry) => entry.into_mut(),
@@ -238,6 +247,11 @@ impl Buckets {
 }
 
 impl Room {
+    /// True if the limit of buckets or that of bytes is passed.
+    pub(super) fn is_spent(&self) -> bool {
+        self.buckets > BUCKETS_MAX || self.bytes > self.bytes_max
+    }
+
     /// Adds a new bucket.
     fn add(&mut self, bucket: &Counted) {
         self.bytes += bucket.bytes();
