@@ -254,8 +254,13 @@ fn what_a_point_in_time_cannot_have_is_refused() {
         ),
         (
             "_search",
-            json!({"pit": id, "slice": {"id": 0, "max": 2}}),
-            "[slice] with [pit] is not supported by this server".to_owned(),
+            json!({"pit": id, "slice": {"id": 0, "max": 2}, "aggs": {"a": {"avg": {"field": "n"}}}}),
+            "[slice] with [aggs] is not supported by this server".to_owned(),
+        ),
+        (
+            "_search",
+            json!({"pit": id, "slice": {"id": 0, "max": 2, "field": "none"}}),
+            "field none not found".to_owned(),
         ),
         ("_count", json!({"pit": id}), "request does not support [pit]".to_owned()),
     ] {
@@ -270,4 +275,104 @@ fn what_a_point_in_time_cannot_have_is_refused() {
     let (_, refused) = delete(&server, "/_search/point_in_time", &json!({"pit_id": "abc"}));
     assert_eq!(refused["error"]["reason"], "invalid id: [abc]");
     search(&server, &json!({"pit": id})).is(200);
+}
+
+/// Returns a server with documents in several indexes, some of which have no `even`.
+fn many(folder: &Folder) -> Server {
+    let server = Server::start(&folder.path("all"), &[]);
+    let mut lines = String::new();
+    for n in 0..90 {
+        let index = ["pa", "pb", "pc"][n % 3];
+        lines.push_str(&format!("{{\"index\":{{\"_index\":\"{index}\",\"_id\":\"{n}\"}}}}\n"));
+        let document = match n % 5 {
+            0 => json!({"n": n}),
+            _ => json!({"n": n, "even": n % 2 == 0, "price": n as f64 / 4.0, "tens": n / 10}),
+        };
+        lines.push_str(&format!("{document}\n"));
+    }
+    assert_eq!(server.post("/_bulk", lines, &JSON).is(200)["errors"], false);
+    server
+}
+
+/// Returns the ids of all pages of a search, each of which begins behind the one before.
+fn pages(server: &Server, path: &str, mut body: Value) -> Vec<String> {
+    let mut ids = Vec::new();
+    // Terminates: a page that has no hits is the last one.
+    loop {
+        let answer = server.post(path, body.to_string(), &JSON).is(200);
+        let hits = answer["hits"]["hits"].as_array().unwrap();
+        let Some(last) = hits.last() else { return ids };
+        ids.extend(hits.iter().map(|hit| hit["_id"].as_str().unwrap().to_owned()));
+        body["search_after"] = last["sort"].clone();
+    }
+}
+
+fn each_once(mut ids: Vec<String>) {
+    ids.sort_by_key(|id| id.parse::<usize>().unwrap());
+    assert_eq!(ids, (0..90).map(|n| n.to_string()).collect::<Vec<_>>());
+}
+
+#[test]
+fn each_document_is_in_one_slice() {
+    let folder = Folder::new();
+    let server = many(&folder);
+    let made = open(&server, "pa,pb,pc", "1m");
+    let pit = json!({"id": made["pit_id"]});
+    for (field, sort) in [
+        (None, json!(["_shard_doc"])),
+        (Some("_id"), json!([{"n": "desc"}])),
+        (Some("n"), json!(["n"])),
+        (Some("price"), json!([{"tens": "desc"}, "_shard_doc"])),
+        (Some("even"), json!(["n"])),
+    ] {
+        let (mut all, mut totals) = (Vec::new(), 0);
+        for id in 0..3 {
+            let mut slice = json!({"id": id, "max": 3});
+            if let Some(field) = field {
+                slice["field"] = json!(field);
+            }
+            let body = json!({"pit": pit, "size": 7, "slice": slice, "sort": sort});
+            let total = search(&server, &body).is(200)["hits"]["total"].clone();
+            assert_eq!(total["relation"], "eq");
+            let own = pages(&server, "/_search", body);
+            assert_eq!(total["value"].as_u64(), Some(own.len() as u64), "{field:?} {id}");
+            totals += own.len();
+            all.extend(own);
+        }
+        assert_eq!(totals, 90, "{field:?}");
+        each_once(all);
+    }
+    let narrow = json!({
+        "pit": pit, "slice": {"id": 0, "max": 2}, "query": {"range": {"n": {"lt": 40}}},
+        "from": 3, "size": 100, "track_total_hits": 5,
+    });
+    let found = search(&server, &narrow).is(200);
+    assert_eq!(found["hits"]["total"], json!({"value": 5, "relation": "gte"}));
+    let ids = found["hits"]["hits"].as_array().unwrap();
+    assert!(ids.iter().all(|hit| hit["_source"]["n"].as_u64() < Some(40)) && ids.len() > 5);
+}
+
+#[test]
+fn pages_go_through_documents_of_several_indexes() {
+    let folder = Folder::new();
+    let server = many(&folder);
+    let made = open(&server, "p*", "1m");
+    for sort in [
+        json!(["_doc"]),
+        json!([{"_doc": "desc"}]),
+        json!([{"even": "asc"}, "_doc"]),
+        json!([{"tens": {"order": "desc", "missing": "_first"}}, "_doc"]),
+    ] {
+        let body = json!({"size": 7, "sort": sort, "_source": false});
+        let ids = pages(&server, "/pa,pb,pc/_search", body.clone());
+        let whole = json!({"size": 100, "sort": sort, "_source": false}).to_string();
+        let whole = server.post("/pa,pb,pc/_search", whole, &JSON).is(200)["hits"]["hits"].clone();
+        let whole = whole.as_array().unwrap().iter().map(|hit| hit["_id"].as_str().unwrap());
+        assert_eq!(ids, whole.collect::<Vec<_>>(), "{sort}");
+        each_once(ids);
+        let mut of_point = body;
+        of_point["pit"] = json!({"id": made["pit_id"]});
+        of_point["sort"] = sort.to_string().replace("_doc", "_shard_doc").parse().unwrap();
+        each_once(pages(&server, "/_search", of_point));
+    }
 }

@@ -374,10 +374,6 @@ fn pages_continue_behind_a_document() {
         }
         assert_eq!(pages.join(" "), whole.0, "{sort}");
     }
-    assert_eq!(server.put("/rg/_doc/1", "{\"level\":1}").status, 201);
-    let body = json!({"sort": ["_doc"], "search_after": [3]}).to_string();
-    let reason = server.post("/r*/_search", body, &JSON).is(400)["error"]["reason"].clone();
-    assert!(reason.as_str().unwrap().contains("over several indexes"), "{reason}");
     let body = json!({"sort": ["_doc"], "search_after": ["x"]});
     assert_eq!(search(&server, &body).status, 400);
     let formatted = json!({"sort": [{"level": "asc"}, "_doc"], "size": 1});

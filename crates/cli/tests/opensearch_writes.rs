@@ -110,7 +110,12 @@ fn a_scroll_gives_what_was_there_at_its_start() {
         ("1m", json!({"sort": ["n"], "search_after": [1]}), "`search_after` cannot be used"),
         ("1m", json!({"size": 10001}), "must be less than or equal to: [10000]"),
         ("1m", json!({"slice": {"id": 2, "max": 2}}), "max must be greater than id"),
-        ("1m", json!({"slice": {"id": 0, "max": 2, "field": "n"}}), "[field] of a [slice]"),
+        ("1m", json!({"slice": {"id": 0, "max": 2, "field": "none"}}), "field none not found"),
+        (
+            "1m",
+            json!({"slice": {"id": 0, "max": 2}, "aggs": {"a": {"avg": {"field": "n"}}}}),
+            "[slice] with [aggs]",
+        ),
         ("2d", json!({}), "is too large. It must be less than (1d)"),
     ] {
         let error = refused(&server, &format!("/s/_search?scroll={time}"), body, 400);
@@ -138,17 +143,19 @@ fn a_scroll_goes_through_more_than_one_search_can() {
         assert_eq!(all.len(), 21_000, "{sort}");
     }
     // Each document is in one slice.
-    let mut all = Vec::new();
-    for id in 0..3 {
-        let slice = json!({"slice": {"id": id, "max": 3}, "size": 5000});
-        let first = post(&server, "/s/_search?scroll=1m", slice);
-        let part = all_pages(&server, first);
-        assert!((6000..8000).contains(&part.len()), "{}", part.len());
-        all.extend(part);
+    for field in ["_id", "n"] {
+        let mut all = Vec::new();
+        for id in 0..3 {
+            let slice = json!({"slice": {"field": field, "id": id, "max": 3}, "size": 5000});
+            let first = post(&server, "/s/_search?scroll=1m", slice);
+            let part = all_pages(&server, first);
+            assert!((6000..8000).contains(&part.len()), "{}", part.len());
+            all.extend(part);
+        }
+        all.sort_unstable();
+        all.dedup();
+        assert_eq!(all.len(), 21_000, "{field}");
     }
-    all.sort_unstable();
-    all.dedup();
-    assert_eq!(all.len(), 21_000);
     // Open scrolls are few, and end.
     let open = |time: &str, size: usize| {
         server.post(

@@ -9,6 +9,8 @@ mod deviation;
 mod facet;
 mod interval;
 mod merge;
+mod metrics;
+mod options;
 mod pipeline;
 mod read;
 mod top_hits;
@@ -16,7 +18,7 @@ mod written;
 
 use serde_json::Number;
 use spirit::FieldKind;
-use spirit::facets::{Aggregate, Facet};
+use spirit::facets::{Aggregate, Facet, StandIn};
 
 use crate::error::Refusal;
 use crate::json::Json;
@@ -73,6 +75,8 @@ struct Named {
 struct OfField {
     field: String,
     kind: Option<FieldKind>,
+    /// What documents without a value have instead, in a metric. Then there is always a kind.
+    missing: Option<StandIn>,
 }
 
 /// What an aggregation asks.

@@ -8,6 +8,7 @@ mod highlight;
 mod limit;
 mod parameter;
 mod part;
+mod places;
 mod point_in_time;
 mod slice;
 mod sort;
@@ -27,6 +28,7 @@ use crate::query::{self, Context};
 pub use highlight::{Highlighting, MarkedField};
 pub use limit::time;
 pub use part::Part;
+pub use places::Place;
 pub use point_in_time::PointInTime;
 pub use slice::Slice;
 pub use sort::{Direction, Sort, SortBy};
@@ -96,7 +98,7 @@ pub struct SearchBody {
     pub typed_keys: bool,
     /// The time that a scroll is kept.
     pub scroll: Option<Duration>,
-    /// The part of the matches that a scroll gives.
+    /// The part of the matches that is asked for.
     pub slice: Option<Slice>,
     /// The point in time that is asked instead of indexes.
     pub pit: Option<PointInTime>,
@@ -262,11 +264,11 @@ impl SearchBody {
         Ok(Some(narrowed(clause, ties)))
     }
 
-    /// Returns the sequence number that `search_after` has for `_doc`, which ends the order.
-    pub fn after_document(&self) -> Option<u64> {
+    /// Returns the place that `search_after` has for `_doc`, which ends the order.
+    pub fn after_document(&self) -> Option<Place> {
         let Json::Number(number) = self.search_after.as_ref()?.last()? else { return None };
         let last = self.sort.last().filter(|last| last.by == SortBy::Document);
-        last.and_then(|_| number.as_u64())
+        last.and_then(|_| number.as_u64()).map(Place::of)
     }
 
     /// Returns a search for this number of hits that counts all matches.

@@ -10,6 +10,7 @@ use spirit_opensearch::json::Json;
 use spirit_opensearch::query::Context;
 
 use shelf::aggregates::{AGGREGATES, REFUSED};
+use shelf::missing::{self, MISSING};
 use shelf::pipelines::{self, PIPELINES};
 use shelf::{NOW, index};
 
@@ -27,7 +28,7 @@ fn answer(index: &Index, aggregation: &str, typed: bool) -> Result<String, Refus
 fn answers_are_opensearchs() {
     let index = index();
     let mut wrong = Vec::new();
-    for (aggregation, expected) in AGGREGATES.iter().chain(PIPELINES) {
+    for (aggregation, expected) in AGGREGATES.iter().chain(MISSING).chain(PIPELINES) {
         let found = answer(&index, aggregation, false);
         if found != Ok(format!(r#"{{"x":{expected}}}"#)) {
             wrong.push(format!("{aggregation}\n   {expected}\n   {found:?}"));
@@ -65,14 +66,10 @@ fn wrong_aggregations_are_refused_in_opensearchs_words() {
             "illegal_argument_exception",
             "[terms] with [exclude] by partitions is not supported by this server",
         ),
-        (
-            r#"{"avg":{"field":"views","missing":1}}"#,
-            "illegal_argument_exception",
-            "[avg] with [missing] is not supported by this server",
-        ),
     ];
     let mut wrong = Vec::new();
-    for (aggregation, kind, reason) in REFUSED.iter().chain(pipelines::REFUSED).chain(&own) {
+    let theirs = REFUSED.iter().chain(missing::REFUSED).chain(pipelines::REFUSED);
+    for (aggregation, kind, reason) in theirs.chain(&own) {
         match answer(&index, aggregation, false) {
             Err(refusal) if (refusal.kind, &*refusal.reason) == (kind, reason) => {}
             found => wrong.push(format!("{aggregation}\n   {kind}: {reason}\n   {found:?}")),

@@ -26,7 +26,7 @@ fn hits(index: &Index, body: &str) -> Result<String, Refusal> {
     };
     let mut found: Vec<String> = Vec::new();
     if let (Some(ties), Some(after)) = (body.ties_clause(&context)?, body.after_document()) {
-        let search = Search::newest(body.size).after(after.to_string().parse().unwrap());
+        let search = Search::newest(body.size).after(after.sequence.to_string().parse().unwrap());
         found.extend(keys(ties, search)?);
     }
     found.extend(keys(body.page_clause(&context)?, body.order(&schema)?)?);

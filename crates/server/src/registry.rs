@@ -8,6 +8,7 @@
 //! | `aliases` | for each alias its indexes, each with `is_write_index` if it was given |
 //! | `index_templates`, `component_templates`, `templates` | bodies of templates, by name |
 //! | `streams` | for each data stream the name of its template |
+//! | `settings` | for each index the settings that it was given, which change nothing here |
 //! | `queries` | for each index the texts of its standing queries, by name |
 
 use std::collections::BTreeMap;
@@ -42,6 +43,8 @@ pub(crate) struct Registered {
     #[serde(default)]
     pub(crate) streams: BTreeMap<String, String>,
     #[serde(default)]
+    pub(crate) settings: BTreeMap<String, BTreeMap<String, Value>>,
+    #[serde(default)]
     pub(crate) queries: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -52,6 +55,7 @@ impl Registered {
             alias.remove(index);
         }
         self.aliases.retain(|_, alias| !alias.is_empty());
+        self.settings.remove(index);
         self.queries.remove(index);
     }
 
@@ -90,6 +94,7 @@ impl Registry {
         }
         registered.aliases.retain(|_, alias| !alias.is_empty());
         registered.streams.retain(|stream, _| is_there(&backing(stream)));
+        registered.settings.retain(|index, _| is_there(index));
         registered.queries.retain(|index, _| is_there(index));
         let now = RwLock::new(Arc::new(registered));
         Ok(Registry { directory: directory.to_owned(), now, changing: Mutex::new(()) })

@@ -10,7 +10,9 @@ mod bulk;
 mod by_query;
 mod cat;
 mod change;
+mod composed;
 mod document;
+mod dynamic_settings;
 mod explain;
 mod fields;
 mod hit;
@@ -31,6 +33,8 @@ mod refused;
 mod scroll;
 mod search;
 mod settings;
+mod simulate;
+mod sliced;
 mod state;
 mod stats;
 mod streams;
@@ -38,6 +42,7 @@ mod table;
 mod tasks;
 mod templates;
 mod top_hits;
+mod tried;
 
 use std::sync::Arc;
 
@@ -113,9 +118,9 @@ pub(crate) fn router(settings: &Settings) -> Router<Server> {
         .route("/{index}/_mapping/field/{fields}", get(fields::of_mapping))
         .route("/_field_caps", get(fields::capabilities).post(fields::capabilities))
         .route("/{index}/_field_caps", get(fields::capabilities).post(fields::capabilities))
-        .route("/_settings", get(settings::show))
+        .route("/_settings", get(settings::show).put(settings::update))
         .route("/_settings/{name}", get(settings::show_named))
-        .route("/{index}/_settings", get(settings::show))
+        .route("/{index}/_settings", get(settings::show).put(settings::update))
         .route("/{index}/_settings/{name}", get(settings::show_named))
         .route("/_stats", get(stats::all))
         .route("/_stats/{metrics}", get(stats::some))
@@ -157,6 +162,9 @@ fn administration() -> Router<Server> {
         .route("/_cat/aliases/{alias}", get(cat::aliases))
         .route("/_index_template", get(of_indexes::show))
         .route("/_index_template/{name}", index)
+        .route("/_index_template/_simulate", post(simulate::template))
+        .route("/_index_template/_simulate/{name}", post(simulate::template))
+        .route("/_index_template/_simulate_index/{name}", post(simulate::index))
         .route("/_component_template", get(components::show))
         .route("/_component_template/{name}", component)
         .route("/_template", get(legacy::show))

@@ -53,7 +53,57 @@ fn metric(chance: &mut Chance) -> (&'static str, Value) {
         "cardinality" => options["precision_threshold"] = json!(40_000),
         _ => {}
     }
+    if chance.percent(25) {
+        options["missing"] = stand_in(chance, field);
+    }
     (kind, json!({kind: options}))
+}
+
+/// A value for documents without one.
+fn stand_in(chance: &mut Chance, field: &str) -> Value {
+    match field {
+        "ok" => json!(chance.percent(50)),
+        "at" => json!(documents::day(chance.between(0, 90))),
+        "tag" | "level" | "user.name" | "title.keyword" => json!(documents::tag(chance)),
+        _ => chance.one(&[json!(7), json!(7.5), json!("30")].each_ref()).clone(),
+    }
+}
+
+/// Eight aggregations, each within the one before: all of them but the last have buckets.
+pub(crate) fn eight_deep(chance: &mut Chance) -> Value {
+    let mut within = metric(chance);
+    for _ in 1..8 {
+        let (kind, options) = few_buckets(chance);
+        let (name, aggregation) = within;
+        within = (kind, json!({kind: options, "aggs": {name: aggregation}}));
+    }
+    let (name, aggregation) = within;
+    json!({ name: aggregation })
+}
+
+/// An aggregation whose buckets are few, and its options.
+fn few_buckets(chance: &mut Chance) -> (&'static str, Value) {
+    let kinds =
+        ["terms", "terms", "date_histogram", "histogram", "range", "filter", "filters", "missing"];
+    let kind = chance.one(&kinds);
+    let options = match kind {
+        "terms" => {
+            let field = chance.one(&["tag", "level", "ok", "user.age"]);
+            json!({"field": field, "size": chance.between(1, 3)})
+        }
+        "date_histogram" => {
+            json!({"field": "at", "calendar_interval": "quarter", "min_doc_count": 1})
+        }
+        "histogram" => json!({"field": "views", "interval": 250, "min_doc_count": 1}),
+        "range" => {
+            let edge = chance.between(10, 60);
+            json!({"field": number_field(chance), "ranges": [{"to": edge}, {"from": edge}]})
+        }
+        "filter" => range(chance).json,
+        "filters" => filters(chance),
+        _ => json!({"field": any_field(chance)}),
+    };
+    (kind, options)
 }
 
 /// Neighbours of each are asked for too, since both sides are approximate.

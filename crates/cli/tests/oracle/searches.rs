@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::aggregations::aggregations;
+use super::aggregations::{aggregations, eight_deep};
 use super::chance::Chance;
 use super::differences::SCORES_OF_WORDS;
 use super::queries::{Scores, query, whole};
@@ -22,7 +22,8 @@ pub(crate) fn search(chance: &mut Chance) -> Search {
     let whole = whole(chance);
     let mut body = json!({"query": whole.json, "track_total_hits": true});
     if chance.percent(40) {
-        body["aggs"] = aggregations(chance, 3);
+        let is_deep = chance.percent(15);
+        body["aggs"] = if is_deep { eight_deep(chance) } else { aggregations(chance, 3) };
     }
     body["size"] = json!(chance.one(&[0, 1, 10, 10, 30, ALL]));
     if body["size"] != ALL && chance.percent(15) {

@@ -35,7 +35,23 @@ pub(crate) const DOCUMENTS: [(&str, &str, &str); 7] = [
 ];
 
 /// An aggregation, and its answer over both indexes.
-pub(crate) const ANSWERS: [(&str, &str); 22] = [
+pub(crate) const ANSWERS: [(&str, &str); 29] = [
+    (
+        r#"{"stats":{"field":"price","missing":3}}"#,
+        r#"{"count":7,"min":1.5,"max":10.25,"avg":4.678571428571429,"sum":32.75}"#,
+    ),
+    (r#"{"cardinality":{"field":"tag","missing":"bird"}}"#, r#"{"value":5}"#),
+    (r#"{"value_count":{"field":"tag","missing":"x"}}"#, r#"{"value":8}"#),
+    (r#"{"cardinality":{"field":"price","missing":7}}"#, r#"{"value":5}"#),
+    (
+        r#"{"max":{"field":"at","missing":"2027-01-01"}}"#,
+        r#"{"value":1798761600000.0,"value_as_string":"2027-01-01T00:00:00.000Z"}"#,
+    ),
+    (r#"{"avg":{"field":"none","missing":2.5}}"#, r#"{"value":2.5}"#),
+    (
+        r#"{"terms":{"field":"tag","size":2,"order":{"_key":"asc"}},"aggs":{"b":{"range":{"field":"views","ranges":[{"from":0}]},"aggs":{"c":{"filter":{"exists":{"field":"title"}},"aggs":{"d":{"histogram":{"field":"views","interval":20,"min_doc_count":1},"aggs":{"e":{"date_histogram":{"field":"at","calendar_interval":"month"},"aggs":{"f":{"filters":{"filters":{"yes":{"term":{"ok":true}}}},"aggs":{"g":{"missing":{"field":"none"},"aggs":{"h":{"sum":{"field":"price","missing":7}}}}}}}}}}}}}}}}"#,
+        r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":3,"buckets":[{"key":"beast","doc_count":1,"b":{"buckets":[{"key":"0.0-*","from":0.0,"doc_count":1,"c":{"doc_count":1,"d":{"buckets":[{"key":0.0,"doc_count":1,"e":{"buckets":[{"key_as_string":"2026-12-01T00:00:00.000Z","key":1796083200000,"doc_count":1,"f":{"buckets":{"yes":{"doc_count":1,"g":{"doc_count":1,"h":{"value":10.25}}}}}}]}}]}}}]}},{"key":"bird","doc_count":3,"b":{"buckets":[{"key":"0.0-*","from":0.0,"doc_count":2,"c":{"doc_count":2,"d":{"buckets":[{"key":0.0,"doc_count":2,"e":{"buckets":[{"key_as_string":"2026-11-01T00:00:00.000Z","key":1793491200000,"doc_count":1,"f":{"buckets":{"yes":{"doc_count":1,"g":{"doc_count":1,"h":{"value":1.5}}}}}},{"key_as_string":"2026-12-01T00:00:00.000Z","key":1796083200000,"doc_count":1,"f":{"buckets":{"yes":{"doc_count":0,"g":{"doc_count":0,"h":{"value":0.0}}}}}}]}}]}}}]}}]}"#,
+    ),
     (
         r#"{"top_hits":{"size":2,"sort":[{"views":"desc"}]}}"#,
         r#"{"hits":{"total":{"value":7,"relation":"eq"},"max_score":null,"hits":[{"_index":"shelf-b","_id":"2","_score":null,"_source":{"title":"a grey wolf","tag":"mixed","views":40,"price":2.0,"at":"2026-11-22T23:59:59.999Z","ok":false},"sort":[40]},{"_index":"shelf-b","_id":"6","_score":null,"_source":{"title":"a kingfisher","tag":"bird","views":12,"price":1e1,"at":"2026-12-01T13:30:00Z","ok":false},"sort":[12]}]}}"#,

@@ -156,6 +156,12 @@ pub(super) fn shaped(
             {
                 let first = ((min - offset) / interval).floor() as i64;
                 let last = ((max - offset) / interval).floor() as i64;
+                // There is no gap between the bounds and the buckets beyond them.
+                let known = by_step.first_key_value().zip(by_step.last_key_value());
+                let (first, last) = match known {
+                    Some(((low, _), (high, _))) => (first.min(*low), last.max(*high)),
+                    None => (first, last),
+                };
                 count::check(last.saturating_sub(first))?;
                 for step in first..=last {
                     if let Entry::Vacant(free) = by_step.entry(step) {
@@ -174,8 +180,9 @@ pub(super) fn shaped(
             let look = (format.as_deref(), zone.as_deref());
             of_ranges(ranges, *keyed, look, list, within)
         }
-        Asked::Filters { names, others, .. } => {
-            Ok(of_filters(names.as_deref(), others.as_deref(), list))
+        Asked::Filters { names, others, bodies, .. } => {
+            let count = bodies.len() + usize::from(others.is_some());
+            of_filters((names.as_deref(), others.as_deref()), count, list, within)
         }
         _ => Err(super::mismatch()),
     }
@@ -202,7 +209,13 @@ fn extend_dates(
     // The bounds are rounded first and moved then, as in OpenSearch.
     let bound =
         |ms: i64| -> Shaped<i64> { Ok(begin(interval, ms, zone, base)?.saturating_add(offset)) };
-    let (mut key, last) = (bound(min)?, bound(max)?);
+    let (mut key, mut last) = (bound(min)?, bound(max)?);
+    // Bounds beyond the calendar are an error of their own.
+    [key, last].into_iter().try_for_each(|ms| formatted(ms, None, zone).map(drop))?;
+    // There is no gap between the bounds and the buckets beyond them.
+    if let Some((low, high)) = by_key.first_key_value().zip(by_key.last_key_value()) {
+        (key, last) = (key.min(*low.0), last.max(*high.0));
+    }
     // Each round moves the key by a whole interval, and the number of rounds is limited.
     for round in 0.. {
         if key > last {
@@ -324,13 +337,21 @@ fn of_ranges(
     Ok(buckets(shaped, keyed))
 }
 
-fn of_filters(names: Option<&[String]>, others: Option<&str>, list: Vec<Bucket>) -> Members {
-    let all = names.unwrap_or_default().iter().map(String::as_str).chain(others);
-    let mut all = all.map(str::to_owned);
-    let shaped = list
-        .into_iter()
-        .map(|bucket| (all.next().unwrap_or_default(), Json::Object(bucket.counted())));
-    buckets(shaped.collect(), names.is_some())
+fn of_filters(
+    (names, others): (Option<&[String]>, Option<&str>),
+    count: usize,
+    list: Vec<Bucket>,
+    within: &Within<'_>,
+) -> Shaped<Members> {
+    let mut all = names.unwrap_or_default().iter().map(String::as_str).chain(others);
+    let (mut list, mut shaped) = (list.into_iter(), Members::new());
+    // Without documents there is no list, but each filter has its bucket.
+    for _ in 0..count {
+        let bucket = list.next().map_or_else(|| Bucket::empty(within), Ok)?;
+        let name = all.next().unwrap_or_default().to_owned();
+        shaped.push((name, Json::Object(bucket.counted())));
+    }
+    Ok(buckets(shaped, names.is_some()))
 }
 
 /// How terms are ordered and shown.

@@ -3,7 +3,7 @@
 use spirit::FieldKind;
 use spirit::facets::Facet;
 
-use super::{Asked, BUCKETS_MAX, Metric, Named, OrderBy};
+use super::{Asked, BUCKETS_MAX, Metric, Named, OfField, OrderBy};
 
 /// Returns the facet of an aggregation; none if the index does not have its field.
 pub(super) fn of(named: &Named) -> Option<Facet> {
@@ -16,7 +16,7 @@ pub(super) fn to_merge(named: &Named) -> Option<Facet> {
 }
 
 fn with_all(named: &Named, all: bool) -> Option<Facet> {
-    let field = |of: &super::OfField| of.kind.map(|_| of.field.clone());
+    let field = |of: &OfField| of.kind.map(|_| of.field.clone());
     let facet = match &named.asked {
         Asked::Terms { of, size, order, missing, chosen, .. } => {
             // The engine has the most frequent ones, and of equally frequent numbers the first by
@@ -54,16 +54,25 @@ fn with_all(named: &Named, all: bool) -> Option<Facet> {
         }
         Asked::Filter { query, .. } => Facet::Filters { queries: vec![query.clone()] },
         Asked::Metric { of, metric: Metric::Cardinality, .. } if all => {
-            Facet::Terms { field: field(of)?, top: BUCKETS_MAX }
+            with_missing(Facet::Terms { field: field(of)?, top: BUCKETS_MAX }, of)
         }
-        Asked::Metric { of, metric, .. } => metric_of(field(of)?, of.kind?, *metric),
+        Asked::Metric { of, metric, .. } => {
+            with_missing(metric_of(field(of)?, of.kind?, *metric), of)
+        }
         Asked::Percentiles { of, at, .. } => {
-            Facet::Percentiles { field: field(of)?, at: at.clone() }
+            with_missing(Facet::Percentiles { field: field(of)?, at: at.clone() }, of)
         }
         Asked::TopHits(_) | Asked::Pipeline(_) => return None,
     };
     let within = named.within.0.iter().filter_map(|named| with_all(named, all));
     Some(within.fold(facet, Facet::then))
+}
+
+fn with_missing(facet: Facet, of: &OfField) -> Facet {
+    match &of.missing {
+        Some(value) => facet.missing_as(value.clone()),
+        None => facet,
+    }
 }
 
 fn metric_of(field: String, kind: FieldKind, metric: Metric) -> Facet {

@@ -3,21 +3,19 @@
 use spirit::FieldKind;
 
 use super::chosen::Chosen;
-use super::facet::has_stats;
 use super::interval::{self, Interval};
+use super::metrics;
+use super::options::{Options, unsuitable};
 use super::pipeline;
 use super::top_hits;
 use super::written;
-use super::{
-    Aggregations, Asked, BUCKETS_MAX, Look, Metric, MetricOrder, Named, OfField, OrderBy, Range,
-};
+use super::{Aggregations, Asked, BUCKETS_MAX, Look, Metric, MetricOrder, Named, OrderBy, Range};
 use crate::date::Dates;
 use crate::error::Refusal;
 use crate::json::Json;
 use crate::query::{self, Context};
-use crate::read::{self, shown};
+use crate::read::shown;
 
-type Members = [(String, Json)];
 type Read<T> = Result<T, Refusal>;
 
 /// Aggregations that OpenSearch has and this server does not.
@@ -113,7 +111,7 @@ fn asked(kind: &str, name: &str, body: &Json, context: &Context<'_>) -> Read<Ask
     if UNSUPPORTED.contains(&kind) {
         return Err(Refusal::unsupported(format_args!("the aggregation [{kind}]")));
     }
-    let metric = |metric| self::metric(metric, body, context);
+    let metric = |metric| metrics::metric(metric, body, context);
     match kind {
         "terms" => terms(name, body, context),
         "date_histogram" => dates(body, context),
@@ -138,103 +136,11 @@ fn asked(kind: &str, name: &str, body: &Json, context: &Context<'_>) -> Read<Ask
         "sum" => metric(Metric::Sum),
         "value_count" => metric(Metric::ValueCount),
         "stats" => metric(Metric::Stats),
-        "extended_stats" => extended_stats(body, context),
+        "extended_stats" => metrics::extended_stats(body, context),
         "cardinality" => metric(Metric::Cardinality),
-        "percentiles" => percentiles(body, context),
+        "percentiles" => metrics::percentiles(body, context),
         kind => Err(Refusal::parsing(format!("Unknown aggregation type [{kind}]"))),
     }
-}
-
-/// The options of an aggregation.
-struct Options<'j> {
-    kind: &'static str,
-    members: &'j Members,
-}
-
-impl<'j> Options<'j> {
-    fn read(kind: &'static str, body: &'j Json) -> Read<Options<'j>> {
-        match body {
-            Json::Object(members) => Ok(Options { kind, members }),
-            _ => {
-                let what = format!("Expected [START_OBJECT] under [{kind}], but got a");
-                Err(Refusal::parsing(format!("{what} [{}]", body.token())))
-            }
-        }
-    }
-
-    /// Refuses options but `field` and these.
-    fn only(self, names: &[&str]) -> Read<Options<'j>> {
-        let known = |name: &str| name == "field" || names.contains(&name);
-        match self.members.iter().find(|(name, _)| !known(name)) {
-            None => Ok(self),
-            Some((name, _)) if matches!(&**name, "script" | "missing") => {
-                Err(Refusal::unsupported(format_args!("[{}] with [{name}]", self.kind)))
-            }
-            Some((name, _)) => {
-                Err(Refusal::content(format!("[{}] unknown field [{name}]", self.kind)))
-            }
-        }
-    }
-
-    fn get(&self, name: &str) -> Option<&'j Json> {
-        self.members.iter().find(|(own, _)| own == name).map(|(_, value)| value)
-    }
-
-    fn text(&self, name: &str) -> Option<String> {
-        self.get(name).filter(|value| **value != Json::Null).map(shown)
-    }
-
-    fn flag(&self, name: &str, usual: bool) -> Read<bool> {
-        self.get(name).map_or(Ok(usual), read::boolean)
-    }
-
-    fn wrong(&self, name: &str) -> Refusal {
-        Refusal::content(format!("[{}] failed to parse field [{name}]", self.kind))
-    }
-
-    /// Returns a whole number from `least` on.
-    fn count(&self, name: &str, usual: u64, least: u64) -> Read<u64> {
-        let Some(value) = self.get(name) else { return Ok(usual) };
-        let number = u64::try_from(read::integer(value)?).ok();
-        number.filter(|number| *number >= least).ok_or_else(|| self.wrong(name))
-    }
-
-    fn number(&self, name: &str) -> Read<Option<f64>> {
-        let read = |value: &Json| {
-            let number = shown(value).parse().ok().filter(|number: &f64| number.is_finite());
-            number.ok_or_else(|| self.wrong(name))
-        };
-        self.get(name).map(read).transpose()
-    }
-
-    /// Returns the field, whose whole values are asked for. `kind` names the aggregation.
-    fn field(&self, context: &Context<'_>, kind: &str) -> Read<OfField> {
-        let missing = || {
-            let what = "Required one of fields [field, script], but none were specified. ";
-            Refusal::illegal_argument(what)
-        };
-        let field = self.text("field").ok_or_else(missing)?;
-        let known = context.schema.asked_whole(&field).map(|(_, kind)| kind);
-        if matches!(known, Some(FieldKind::Text(_))) && kind != "missing" {
-            return Err(query::without_values(&field));
-        }
-        Ok(OfField { field, kind: known })
-    }
-
-    /// Like [`field`](Self::field), for numbers and moments.
-    fn numeric(&self, context: &Context<'_>) -> Read<OfField> {
-        let of = self.field(context, self.kind)?;
-        match of.kind {
-            Some(kind) if !has_stats(kind) => Err(unsuitable(&of.field, kind, self.kind)),
-            _ => Ok(of),
-        }
-    }
-}
-
-fn unsuitable(field: &str, kind: FieldKind, aggregation: &str) -> Refusal {
-    let kind = query::mapped(kind);
-    let what = format!("Field [{field}] of type [{kind}] is not supported for aggregation");
-    Refusal::illegal_argument(format!("{what} [{aggregation}]"))
 }
 
 /// Returns the text of a query in the engine's language.
@@ -451,50 +357,4 @@ fn filters(body: &Json, context: &Context<'_>) -> Read<Asked> {
     let has_others = options.flag("other_bucket", key.is_some())?;
     let others = has_others.then(|| key.unwrap_or("_other_".to_owned()));
     Ok(Asked::Filters { queries, names, others, bodies })
-}
-
-fn metric(metric: Metric, body: &Json, context: &Context<'_>) -> Read<Asked> {
-    let names: &[&str] = match metric {
-        Metric::Cardinality => &["precision_threshold"],
-        _ => &["format"],
-    };
-    let options = Options::read(metric.name(), body)?.only(names)?;
-    let of = match metric {
-        Metric::Cardinality | Metric::ValueCount => options.field(context, metric.name())?,
-        _ => options.numeric(context)?,
-    };
-    Ok(Asked::Metric { of, metric, format: options.text("format") })
-}
-
-fn extended_stats(body: &Json, context: &Context<'_>) -> Read<Asked> {
-    let options = Options::read("extended_stats", body)?.only(&["sigma"])?;
-    let of = options.numeric(context)?;
-    if let Some(FieldKind::Time(_)) = of.kind {
-        return Err(Refusal::unsupported("[extended_stats] of moments"));
-    }
-    let sigma = options.number("sigma")?.unwrap_or(2.0);
-    if sigma < 0.0 {
-        return Err(options.wrong("sigma"));
-    }
-    Ok(Asked::Metric { of, metric: Metric::ExtendedStats(sigma), format: None })
-}
-
-fn percentiles(body: &Json, context: &Context<'_>) -> Read<Asked> {
-    const USUAL: [f64; 7] = [1.0, 5.0, 25.0, 50.0, 75.0, 95.0, 99.0];
-    let options = Options::read("percentiles", body)?;
-    let options = options.only(&["percents", "keyed", "tdigest", "compression"])?;
-    let of = options.numeric(context)?;
-    let at = match options.get("percents") {
-        None => USUAL.to_vec(),
-        Some(Json::Array(values)) => {
-            let percent = |value: &Json| {
-                let number = shown(value).parse().ok();
-                let number = number.filter(|number: &f64| (0.0..=100.0).contains(number));
-                number.ok_or_else(|| options.wrong("percents"))
-            };
-            values.iter().map(percent).collect::<Read<_>>()?
-        }
-        Some(_) => return Err(options.wrong("percents")),
-    };
-    Ok(Asked::Percentiles { of, at, keyed: options.flag("keyed", true)? })
 }

@@ -115,7 +115,15 @@ impl Asked {
     }
 
     fn range(&self, ends: &[(&str, &Json)]) -> Json {
-        let end = |(name, value): &(&str, &Json)| ((*name).to_owned(), (*value).clone());
+        let is_flag = self.kind == FieldKind::Boolean;
+        let end = |(name, value): &(&str, &Json)| {
+            let value = match value {
+                // Booleans are sorted as numbers.
+                Json::Number(number) if is_flag => Json::Bool(number.as_f64() != Some(0.0)),
+                value => (*value).clone(),
+            };
+            ((*name).to_owned(), value)
+        };
         let mut members: Vec<(String, Json)> = ends.iter().map(end).collect();
         let is_number = ends.iter().all(|(_, value)| matches!(value, Json::Number(_)));
         if matches!(self.kind, FieldKind::Time(_)) && is_number {

@@ -3,6 +3,18 @@
 /// An aggregation, and its answer.
 pub(crate) const AGGREGATES: &[(&str, &str)] = &[
     (
+        r#"{"histogram":{"field":"views","interval":10,"extended_bounds":{"min":60,"max":70}}}"#,
+        r#"{"buckets":[{"key":-10.0,"doc_count":1},{"key":0.0,"doc_count":1},{"key":10.0,"doc_count":2},{"key":20.0,"doc_count":0},{"key":30.0,"doc_count":0},{"key":40.0,"doc_count":1},{"key":50.0,"doc_count":0},{"key":60.0,"doc_count":0},{"key":70.0,"doc_count":0}]}"#,
+    ),
+    (
+        r#"{"filter":{"term":{"tag":"beast"}},"aggs":{"h":{"date_histogram":{"field":"at","calendar_interval":"day","extended_bounds":{"min":"2026-11-27","max":"2026-11-28"}}},"i":{"date_histogram":{"field":"at","fixed_interval":"1d","extended_bounds":{"min":"2026-12-03","max":"2026-12-04"}}}}}"#,
+        r#"{"doc_count":1,"h":{"buckets":[{"key_as_string":"2026-11-27T00:00:00.000Z","key":1795737600000,"doc_count":0},{"key_as_string":"2026-11-28T00:00:00.000Z","key":1795824000000,"doc_count":0},{"key_as_string":"2026-11-29T00:00:00.000Z","key":1795910400000,"doc_count":0},{"key_as_string":"2026-11-30T00:00:00.000Z","key":1795996800000,"doc_count":0},{"key_as_string":"2026-12-01T00:00:00.000Z","key":1796083200000,"doc_count":1}]},"i":{"buckets":[{"key_as_string":"2026-12-01T00:00:00.000Z","key":1796083200000,"doc_count":1},{"key_as_string":"2026-12-02T00:00:00.000Z","key":1796169600000,"doc_count":0},{"key_as_string":"2026-12-03T00:00:00.000Z","key":1796256000000,"doc_count":0},{"key_as_string":"2026-12-04T00:00:00.000Z","key":1796342400000,"doc_count":0}]}}"#,
+    ),
+    (
+        r#"{"histogram":{"field":"views","interval":40,"extended_bounds":{"min":-40,"max":80}},"aggs":{"f":{"filters":{"filters":{"yes":{"term":{"ok":true}}},"other_bucket":true}},"g":{"filters":{"filters":[{"term":{"ok":true}}]}}}}"#,
+        r#"{"buckets":[{"key":-40.0,"doc_count":1,"f":{"buckets":{"yes":{"doc_count":0},"_other_":{"doc_count":1}}},"g":{"buckets":[{"doc_count":0}]}},{"key":0.0,"doc_count":3,"f":{"buckets":{"yes":{"doc_count":2},"_other_":{"doc_count":1}}},"g":{"buckets":[{"doc_count":2}]}},{"key":40.0,"doc_count":1,"f":{"buckets":{"yes":{"doc_count":0},"_other_":{"doc_count":1}}},"g":{"buckets":[{"doc_count":0}]}},{"key":80.0,"doc_count":0,"f":{"buckets":{"yes":{"doc_count":0},"_other_":{"doc_count":0}}},"g":{"buckets":[{"doc_count":0}]}}]}"#,
+    ),
+    (
         r#"{"terms":{"field":"tag"}}"#,
         r#"{"doc_count_error_upper_bound":0,"sum_other_doc_count":0,"buckets":[{"key":"bird","doc_count":2},{"key":"Mixed","doc_count":1},{"key":"beast","doc_count":1},{"key":"net","doc_count":1}]}"#,
     ),

@@ -3,6 +3,7 @@
 
 pub(crate) mod aggregates;
 pub(crate) mod answers;
+pub(crate) mod missing;
 pub(crate) mod pipelines;
 pub(crate) mod refusals;
 

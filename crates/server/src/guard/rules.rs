@@ -48,11 +48,13 @@ const REFRESH: &str = "indices:admin/refresh";
 const NODES: &str = "cluster:monitor/nodes/info";
 const FIELDS: &str = "indices:data/read/field_caps";
 const SETTINGS: &str = "indices:monitor/settings/get";
+const SETTINGS_CHANGED: &str = "indices:admin/settings/update";
 const SCROLL: &str = "indices:data/read/scroll";
 const PIT: &str = "indices:data/read/point_in_time";
 const ALIASES: &str = "indices:admin/aliases";
 const ALIASES_SHOWN: &str = "indices:admin/aliases/get";
 const TEMPLATES: &str = "indices:admin/index_template/put";
+const SIMULATE: &str = "indices:admin/index_template/simulate";
 const TEMPLATES_SHOWN: &str = "indices:admin/index_template/get";
 
 /// All rules.
@@ -68,7 +70,7 @@ pub static RULES: &[Rule] = &[
     rule("DELETE", "/api/v1/{index}", ADMIN, DROP),
     rule("GET", "/api/v1/{index}/stats", SEARCH, STATS),
     rule("POST", "/api/v1/{index}/backup", ADMIN, "cluster:admin/snapshot/create"),
-    rule("POST", "/api/v1/{index}/grow", ADMIN, "indices:admin/settings/update"),
+    rule("POST", "/api/v1/{index}/grow", ADMIN, SETTINGS_CHANGED),
     rule("GET", "/api/v1/{index}/schema", SEARCH, MAPPING),
     rule("POST", "/api/v1/{index}/documents", WRITE, BULK),
     rule("GET", "/api/v1/{index}/documents/{*key}", SEARCH, GET),
@@ -124,8 +126,10 @@ pub static RULES: &[Rule] = &[
     rule("GET POST", "/_field_caps", SEARCH, FIELDS),
     rule("GET POST", "/{index}/_field_caps", SEARCH, FIELDS),
     rule("GET", "/_settings", SEARCH, SETTINGS),
+    rule("PUT", "/_settings", ADMIN, SETTINGS_CHANGED),
     rule("GET", "/_settings/{name}", SEARCH, SETTINGS),
     rule("GET", "/{index}/_settings", SEARCH, SETTINGS),
+    rule("PUT", "/{index}/_settings", ADMIN, SETTINGS_CHANGED),
     rule("GET", "/{index}/_settings/{name}", SEARCH, SETTINGS),
     rule("GET", "/_stats", SEARCH, STATS),
     rule("GET", "/_stats/{metrics}", SEARCH, STATS),
@@ -157,6 +161,9 @@ pub static RULES: &[Rule] = &[
     rule("GET", "/_index_template", AnyKey, TEMPLATES_SHOWN),
     rule("GET", "/_index_template/{name}", AnyKey, TEMPLATES_SHOWN),
     rule("PUT POST DELETE", "/_index_template/{name}", Server, TEMPLATES),
+    rule("POST", "/_index_template/_simulate", AnyKey, SIMULATE),
+    rule("POST", "/_index_template/_simulate/{name}", AnyKey, SIMULATE),
+    rule("POST", "/_index_template/_simulate_index/{name}", AnyKey, SIMULATE),
     rule("GET", "/_component_template", AnyKey, TEMPLATES_SHOWN),
     rule("GET", "/_component_template/{name}", AnyKey, TEMPLATES_SHOWN),
     rule("PUT POST DELETE", "/_component_template/{name}", Server, TEMPLATES),

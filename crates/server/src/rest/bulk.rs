@@ -22,6 +22,7 @@ use super::parameters::Parameters;
 use super::refused::{Answered, Refused};
 use crate::api::body;
 use crate::api::server::{Server, State};
+use crate::problem::Cause;
 
 /// The time between two tries to make changes for which there was no room.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -57,9 +58,14 @@ pub(super) async fn bulk(
     let written = server.write_held(index.as_deref(), move || {
         let read = read(name.as_deref(), &body)?;
         let items = write(&writing, &read, started)?;
-        Answered::Ok(answer(started, &read, &items))
+        Answered::Ok((answer(started, &read, &items), cause(&items)))
     });
-    Ok(filtered(&parameters, 200, written.await??))
+    let (answer, cause) = written.await??;
+    let mut response = filtered(&parameters, 200, answer);
+    if let Some(cause) = cause {
+        response.extensions_mut().insert(cause);
+    }
+    Ok(response)
 }
 
 /// A change that was read, and the index that it is for.
@@ -78,6 +84,18 @@ impl Item {
     fn is_refused_by_full_index(&self) -> bool {
         matches!(&self.result, Err(refusal) if refusal.status == 429)
     }
+}
+
+/// Returns the reason for the log if the server failed to make some changes. It names no document.
+fn cause(items: &[Item]) -> Option<Cause> {
+    let failed = |item: &Item| match &item.result {
+        Err(refusal) if refusal.status == 500 => Some(refusal.reason.clone()),
+        _ => None,
+    };
+    let mut reasons = items.iter().filter_map(failed);
+    let first = reasons.next()?;
+    let (count, all) = (reasons.count() + 1, items.len());
+    Some(Cause(format!("{count} of {all} changes failed; the first one: {first}")))
 }
 
 /// Returns the answer, without blanks, in the order that shippers look for.
@@ -334,4 +352,20 @@ pub(super) fn made_id() -> String {
         (0..10).rev().map(move |place| char::from(LETTERS[(half >> (6 * place) & 63) as usize]))
     });
     letters.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_log_has_one_reason_without_documents() {
+        let item = |status| Item {
+            index: "logs".into(),
+            result: Err(Refusal::new("engine_exception", status, "the disk fails")),
+        };
+        assert!(cause(&[item(400), item(429)]).is_none());
+        let Cause(why) = cause(&[item(400), item(500), item(500)]).unwrap();
+        assert_eq!(why, "2 of 3 changes failed; the first one: the disk fails");
+    }
 }

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use serde_json::Value as Shown;
 use spirit::{HitError, Value};
 use spirit_opensearch::date::formatted;
-use spirit_opensearch::search::{Direction, FieldValues, SearchBody, Sort, SortBy};
+use spirit_opensearch::search::{Direction, FieldValues, Place, SearchBody, Sort, SortBy};
 
 use super::marks::Marks;
 use super::state;
@@ -32,6 +32,8 @@ pub(super) struct Hit {
 /// What is read of hits.
 pub(super) struct Wanted<'w> {
     pub(super) index: &'w str,
+    /// The place of the index among those that are asked.
+    pub(super) place: u64,
     pub(super) body: &'w SearchBody,
     pub(super) fields: FieldValues,
     pub(super) marks: Marks,
@@ -73,7 +75,8 @@ impl Hit {
             tail.push_str(&format!(r#","highlight":{marked}"#));
         }
         let score = hit.score().filter(|_| body.is_by_score());
-        let sort = sort_values(hit, body, score, state.sequence)?;
+        let place = Place { index: wanted.place, sequence: state.sequence };
+        let sort = sort_values(hit, body, score, place)?;
         if !sort.is_empty() {
             let shown = body.sort.iter().zip(&sort).map(|(key, value)| sort_shown(key, value));
             tail.push_str(&format!(r#","sort":{}"#, Shown::from_iter(shown)));
@@ -89,13 +92,13 @@ fn sort_values(
     hit: &spirit::Hit<'_>,
     body: &SearchBody,
     score: Option<f32>,
-    sequence: u64,
+    place: Place,
 ) -> Result<Vec<(Shown, bool)>, HitError> {
     let mut values = Vec::new();
     for key in &body.sort {
         values.push(match &key.by {
             SortBy::Score => (score.map_or(Shown::Null, Shown::from), false),
-            SortBy::Document => (Shown::from(sequence), false),
+            SortBy::Document => (Shown::from(place.number()), false),
             SortBy::Field(name) => {
                 let name = name.strip_suffix(".keyword").unwrap_or(name);
                 let own = hit.fields()?.filter(|(own, _)| *own == name).map(|(_, value)| value);
@@ -107,6 +110,15 @@ fn sort_values(
         });
     }
     Ok(values)
+}
+
+fn place(value: &Shown) -> Place {
+    Place::of(value.as_u64().unwrap_or_default())
+}
+
+/// Returns the least of a field's values.
+pub(super) fn least<'v>(values: impl Iterator<Item = Value<'v>>) -> Option<Value<'v>> {
+    first(values, Direction::Ascending)
 }
 
 /// Returns the value that comes first in a direction: of several values it is the one that counts.
@@ -156,7 +168,7 @@ pub(super) fn order(body: &SearchBody, one: &Rank, other: &Rank) -> Ordering {
             (false, true) if key.missing_first => Ordering::Greater,
             (false, true) => Ordering::Less,
             // `_doc` is the newest first in each direction.
-            (false, false) if key.by == SortBy::Document => compare(other, one),
+            (false, false) if key.by == SortBy::Document => place(one).order(place(other)),
             (false, false) => match key.direction {
                 Direction::Ascending => compare(one, other),
                 Direction::Descending => compare(other, one),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use spirit::facets::Aggregate;
-use spirit::search::{Cursor, Total};
+use spirit::search::Total;
 use spirit::{Clause, Reader, Search};
 use spirit_opensearch::aggregations::Aggregations;
 use spirit_opensearch::error::Refusal;
@@ -12,7 +12,9 @@ use spirit_opensearch::search::{FieldValues, SearchBody, TrackTotalHits, WINDOW_
 
 use super::hit::{Hit, Wanted};
 use super::marks::Marks;
-use super::refused::{Answered, Refused};
+use super::refused::Answered;
+use super::sliced;
+use super::tried::{Tried, of_hit, pages};
 use crate::served::Served;
 
 /// How often a search is asked again whose hits went away before they were read.
@@ -35,6 +37,8 @@ pub(super) struct Moment {
     pub(super) now: i64,
     /// True if other indexes are asked too, whose aggregates are merged with these.
     pub(super) is_one_of_several: bool,
+    /// The place of the index among those that are asked.
+    pub(super) place: u64,
 }
 
 /// Asks an index.
@@ -60,25 +64,6 @@ pub(super) fn find(
     }
 }
 
-pub(super) enum Tried {
-    Again,
-    Refused(Refused),
-}
-
-impl<E: Into<Refused>> From<E> for Tried {
-    fn from(error: E) -> Tried {
-        Tried::Refused(error.into())
-    }
-}
-
-/// Hits that went away are read again from the beginning.
-fn of_hit(error: spirit::HitError) -> Tried {
-    match error {
-        spirit::HitError::Lease { .. } => Tried::Again,
-        error => Tried::Refused(error.into()),
-    }
-}
-
 fn find_once(
     served: &Served,
     reader: &mut Reader,
@@ -88,14 +73,21 @@ fn find_once(
     let schema = served.index.schema();
     let context = Context { schema: &schema, now: moment.now };
     let matching = body.hits_clause(&context)?;
-    let pages = pages(body, &context)?;
     let fields = FieldValues::new(body, &schema)?;
     let marks = Marks::new(reader, body, &body.clause(&context)?, &schema)?;
     let aggregations = aggregations(reader, body, &context, moment.is_one_of_several)?;
     let good = body.min_score.map(|least| good(reader, &matching, least)).transpose()?;
-    let mut wanted = Wanted { index: served.name.as_str(), body, fields, marks };
+    let place = moment.place;
+    let mut wanted = Wanted { index: served.name.as_str(), place, body, fields, marks };
+    if let Some(slice) = &body.slice {
+        slice.check(&schema)?;
+        let hits = sliced::find(reader, slice, &context, place, &mut wanted)?;
+        let total = sliced::total(reader, slice, &matching, body)?;
+        let max_score = best(&hits);
+        return Ok(Found { total, hits, max_score, aggregations });
+    }
     let (mut hits, mut total) = (Vec::new(), None);
-    for (clause, search) in pages {
+    for (clause, search) in pages(body, &context, place)? {
         let left = body.from + body.size - hits.len();
         if left == 0 {
             break;
@@ -124,25 +116,14 @@ fn find_once(
     };
     let max_score = match body.track_scores && !body.is_by_score() {
         true => add_scores(reader, &matching, &mut hits)?,
-        false => hits.iter().filter_map(|hit| hit.rank.score).max_by(f32::total_cmp),
+        false => best(&hits),
     };
     Ok(Found { total, hits, max_score, aggregations })
 }
 
-/// Returns the searches whose hits, one after the other, are the page and those before it. Behind a
-/// document, older ones with the same keys come first.
-fn pages(body: &SearchBody, context: &Context<'_>) -> Result<Vec<(Clause, Search)>, Refusal> {
-    let mut pages = Vec::new();
-    let window = body.from + body.size;
-    if let (Some(ties), Some(after)) = (body.ties_clause(context)?, body.after_document()) {
-        let cursor: Result<Cursor, _> = after.to_string().parse();
-        let cursor = cursor
-            .map_err(|_| Refusal::illegal_argument(format!("[{after}] is no value of [_doc]")))?;
-        let k = if body.min_score.is_some() { WINDOW_MAX } else { window };
-        pages.push((ties, Search::newest(k).after(cursor)));
-    }
-    pages.push((body.page_clause(context)?, body.order(context.schema)?));
-    Ok(pages)
+/// Returns the best score of some hits.
+fn best(hits: &[Hit]) -> Option<f32> {
+    hits.iter().filter_map(|hit| hit.rank.score).max_by(f32::total_cmp)
 }
 
 /// Returns the sequence numbers of the documents with a score of at least `least`. The engine has

@@ -113,7 +113,7 @@ pub(super) async fn show(
     let registered = server.catalog().registry().now();
     let show = |served: &Served| {
         let mapping = mapping::json(&served.index.schema());
-        let settings = settings::json(served, &["*".to_owned()], is_flat);
+        let settings = settings::json(served, &registered, &["*".to_owned()], is_flat);
         let name = &served.name;
         let aliases = aliases::shown(&registered, name.as_str());
         format!(r#""{name}":{{"aliases":{aliases},"mappings":{mapping},"settings":{settings}}}"#)

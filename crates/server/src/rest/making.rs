@@ -9,10 +9,12 @@ use spirit_opensearch::json::Json;
 
 use super::aliases;
 use super::change::{Action, Change};
+use super::composed::{self, Composed};
+use super::dynamic_settings;
 use super::mapping::Mapped;
 use super::names;
 use super::refused::{Answered, absent, not_made};
-use super::templates::{self, Composed};
+use super::settings;
 use crate::api::server::Server;
 use crate::catalog::{Absent, NotMade};
 use crate::registry::backing;
@@ -82,7 +84,7 @@ pub(super) fn written(server: &Server, name: &str, may_make: bool) -> Answered<W
         Err(Absent::Unknown) if may_make => {}
         other => return other.map(plain).map_err(|why| absent(name, &why)),
     }
-    match templates::compose(&registered, name, None)? {
+    match composed::compose(&registered, name, None)? {
         Composed { stream: Some(template), body, .. } => {
             make_stream(server, name, &template, &body).map(stream)
         }
@@ -93,7 +95,7 @@ pub(super) fn written(server: &Server, name: &str, may_make: bool) -> Answered<W
 /// Makes an index with the body of a request and what templates say.
 pub(super) fn make(server: &Server, name: &str, own: Option<&Json>) -> Answered<()> {
     let registered = server.catalog().registry().now();
-    let composed = templates::compose(&registered, name, own)?;
+    let composed = composed::compose(&registered, name, own)?;
     if let Some(template) = composed.stream {
         return Err(Refusal::illegal_argument(format!(
             "cannot create index with name [{name}], because it matches with template [{template}] \
@@ -112,12 +114,14 @@ fn make_composed(server: &Server, name: &str, body: &Json) -> Answered<Arc<Serve
     let (parsed, catalog) = (names::parsed(name)?, server.catalog());
     let mapped = Mapped::read(body)?;
     let aliases = body.get("aliases").map(aliases::of_index).transpose()?.unwrap_or_default();
+    let settings = body.get("settings").map(dynamic_settings::given).transpose()?;
     let made = catalog.make(&parsed, catalog.default_sizes(), |builder| mapped.added_to(builder));
     match made {
         // Another request was faster.
         Err(NotMade::Exists) => catalog.get(&parsed).map_err(|why| absent(name, &why)),
         Err(why) => Err(not_made(name, &why)),
         Ok(served) => {
+            settings::keep(catalog, name, settings.unwrap_or_default())?;
             aliases::give(catalog, name, &aliases)?;
             Ok(served)
         }
@@ -132,7 +136,7 @@ pub(super) fn make_named_stream(server: &Server, name: &str) -> Answered<()> {
         return Err(Refusal::new("resource_already_exists_exception", 400, reason).into());
     }
     names::allowed(server, name)?;
-    let composed = templates::compose(&registered, name, None)?;
+    let composed = composed::compose(&registered, name, None)?;
     let Some(template) = composed.stream else {
         let reason = format!("no matching index template found for data stream [{name}]");
         return Err(Refusal::illegal_argument(reason).into());

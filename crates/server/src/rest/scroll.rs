@@ -18,7 +18,7 @@ use axum::response::Response;
 use serde_json::value::RawValue;
 use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
-use spirit_opensearch::search::{SearchBody, TrackTotalHits};
+use spirit_opensearch::search::{SearchBody, Slice, TrackTotalHits};
 
 use super::answer::filtered;
 use super::hit::score_json;
@@ -79,6 +79,9 @@ async fn start(
     check(&asked)?;
     scrolls.check_room()?;
     let served = names::resolve(server, index, may_be_missing)?;
+    if let Some(slice) = &slice {
+        check_slice(slice, &asked, &served)?;
+    }
     let aggregations = aggregations(server, &served, &asked).await?;
     asked.slice = slice;
     let (asked, now) = (Arc::new(asked), now_ms());
@@ -147,6 +150,14 @@ fn checked(asked: &SearchBody, time: Duration) -> Answered<Duration> {
         .into());
     }
     Ok(time)
+}
+
+/// Checks the slice of a scroll, which aggregations do not know.
+fn check_slice(slice: &Slice, asked: &SearchBody, served: &[Arc<Served>]) -> Answered<()> {
+    if asked.aggregations.is_some() {
+        return Err(Refusal::unsupported("[slice] with [aggs]").into());
+    }
+    Ok(served.iter().try_for_each(|served| slice.check(&served.index.schema()))?)
 }
 
 /// Returns the aggregations of a scroll's first answer.

@@ -86,14 +86,10 @@ pub(super) async fn answer(
 ) -> Answered<String> {
     let started = Instant::now();
     let asked = Arc::new(asked);
-    let moment = Moment { now: now_ms(), is_one_of_several: served.len() > 1 };
-    if asked.after_document().is_some() && served.len() > 1 {
-        // Documents of several indexes may have the same number.
-        let what = "[search_after] with [_doc] over several indexes";
-        return Err(Refusal::unsupported(what).into());
-    }
+    let moment = Moment { now: now_ms(), is_one_of_several: served.len() > 1, place: 0 };
     let mut found = Vec::new();
-    for served in served {
+    for (place, served) in (0..).zip(served) {
+        let moment = Moment { place, ..moment };
         found.push(find(server, served, &asked, moment).await?);
     }
     server.trail().found(found.iter().map(|found| found.total.count()).sum());
@@ -110,8 +106,10 @@ pub(super) fn check(asked: &SearchBody) -> Answered<()> {
         return Err(Refusal::illegal_argument(reason).into());
     }
     let unsupported = [
-        ("slice] with [pit", asked.slice.is_some()),
         ("scroll", asked.scroll.is_some()),
+        ("slice] with [aggs", asked.slice.is_some() && asked.aggregations.is_some()),
+        ("slice] with [min_score", asked.slice.is_some() && asked.min_score.is_some()),
+        ("slice] with [track_scores", asked.slice.is_some() && asked.track_scores),
         ("min_score] with [aggs", asked.min_score.is_some() && asked.aggregations.is_some()),
     ];
     match unsupported.iter().find(|(_, is_asked)| *is_asked) {

@@ -1,7 +1,4 @@
-//! Templates: what an index is made with whose name matches their patterns.
-//!
-//! Of index templates, the one with the highest priority counts, with its component templates in front.
-//! Without one, all legacy templates count, in their order. What a request says counts most.
+//! Templates: put, shown and deleted.
 
 use std::collections::BTreeMap;
 
@@ -15,13 +12,14 @@ use spirit_opensearch::json::Json;
 
 use super::aliases::{self, ACKNOWLEDGED};
 use super::answer::{empty, filtered};
+use super::composed::{number, patterns, value};
 use super::index_settings;
 use super::mapping::Mapped;
 use super::parameters::Parameters;
 use super::refused::{Answered, Refused};
 use crate::api::body;
 use crate::api::server::{Server, State};
-use crate::pattern::matches;
+use crate::pattern::{matches, overlap};
 use crate::registry::Registered;
 
 /// A kind of template.
@@ -79,96 +77,8 @@ impl Kind {
     }
 }
 
-/// What an index is made with.
-#[derive(Debug)]
-pub(super) struct Composed {
-    /// As the body of a request that makes an index.
-    pub(super) body: Json,
-    /// The template that makes data streams only.
-    pub(super) stream: Option<String>,
-}
-
-/// Returns what an index of a name is made with.
-pub(super) fn compose(
-    registered: &Registered,
-    name: &str,
-    own: Option<&Json>,
-) -> Result<Composed, Refusal> {
-    let (mut body, mut stream) = (json!({}), None);
-    let best = registered.index_templates.iter().filter(|(_, template)| has_name(template, name));
-    match best.max_by_key(|(_, template)| number(template, "priority")) {
-        Some((template_name, template)) => {
-            let components = template["composed_of"].as_array().into_iter().flatten();
-            for component in components.filter_map(Value::as_str) {
-                let component = registered.component_templates.get(component);
-                merge(
-                    &mut body,
-                    component.map_or(&Value::Null, |component| &component["template"]),
-                );
-            }
-            merge(&mut body, &template["template"]);
-            if template["data_stream"].is_object() {
-                stream = Some(template_name.clone());
-                let fields = &mut body["mappings"]["properties"];
-                if fields["@timestamp"].is_null() {
-                    fields["@timestamp"] = json!({"type": "date"});
-                }
-            }
-        }
-        None => {
-            let mut legacy: Vec<_> = registered.templates.values().collect();
-            legacy.retain(|template| has_name(template, name));
-            legacy.sort_by_key(|template| number(template, "order"));
-            for template in legacy {
-                for part in ["mappings", "settings", "aliases"] {
-                    merge(&mut body, &json!({ part: template[part] }));
-                }
-            }
-        }
-    }
-    if let Some(own) = own {
-        merge(&mut body, &value(own)?);
-    }
-    Ok(Composed { body: Json::parse(body.to_string().as_bytes())?, stream })
-}
-
-fn number(template: &Value, name: &str) -> i64 {
-    template[name].as_i64().unwrap_or(0)
-}
-
-fn has_name(template: &Value, name: &str) -> bool {
-    patterns(template).iter().any(|pattern| matches(pattern, name))
-}
-
-fn patterns(template: &Value) -> Vec<&str> {
-    match &template["index_patterns"] {
-        Value::String(pattern) => vec![pattern],
-        Value::Array(patterns) => patterns.iter().filter_map(Value::as_str).collect(),
-        _ => Vec::new(),
-    }
-}
-
-/// Merges objects. A field that both have is that of the second, as a whole.
-fn merge(into: &mut Value, other: &Value) {
-    match (into, other) {
-        (_, Value::Null) => {}
-        (Value::Object(into), Value::Object(other))
-            if !other.get("type").is_some_and(Value::is_string) =>
-        {
-            for (name, value) in other {
-                merge(into.entry(name.clone()).or_insert(Value::Null), value);
-            }
-        }
-        (into, other) => *into = other.clone(),
-    }
-}
-
-fn value(json: &Json) -> Result<Value, Refusal> {
-    serde_json::to_value(json).map_err(|error| Refusal::json(error.to_string()))
-}
-
 /// Reads a template. One that would make no index is refused.
-fn read(kind: Kind, body: &Json) -> Result<Value, Refusal> {
+pub(super) fn read(kind: Kind, body: &Json) -> Result<Value, Refusal> {
     let Json::Object(members) = body else {
         return Err(Refusal::parse("Expected an object for a template"));
     };
@@ -235,7 +145,12 @@ fn complete(kind: Kind, template: &mut Value) {
 }
 
 /// Returns an error if a template does not go with those that are there.
-fn check(kind: Kind, name: &str, template: &Value, registered: &Registered) -> Result<(), Refusal> {
+pub(super) fn check(
+    kind: Kind,
+    name: &str,
+    template: &Value,
+    registered: &Registered,
+) -> Result<(), Refusal> {
     if kind != Kind::Index {
         return Ok(());
     }
@@ -255,8 +170,8 @@ fn check(kind: Kind, name: &str, template: &Value, registered: &Registered) -> R
     let (own, priority) = (patterns(template), number(template, "priority"));
     for (other, known) in registered.index_templates.iter().filter(|(other, _)| *other != name) {
         let theirs = patterns(known);
-        let overlap = |a: &&str| theirs.iter().any(|b| matches(a, b) || matches(b, a));
-        if number(known, "priority") == priority && own.iter().any(overlap) {
+        let is_shared = |a: &&str| theirs.iter().any(|b| overlap(a, b));
+        if number(known, "priority") == priority && own.iter().any(is_shared) {
             let (own, theirs) = (own.join(", "), theirs.join(", "));
             return Err(Refusal::illegal_argument(format!(
                 "index template [{name}] has index patterns [{own}] matching patterns from existing \

@@ -39,8 +39,9 @@ pub(super) async fn fill(
     let searches: Arc<Vec<(SearchBody, bool)>> =
         Arc::new(wanted.iter().map(|wanted| (wanted.search(asked), wanted.is_empty)).collect());
     let mut found: Vec<Vec<Found>> = searches.iter().map(|_| Vec::new()).collect();
-    for served in served {
+    for (place, served) in (0..).zip(served) {
         let (own, searches) = (served.clone(), searches.clone());
+        let moment = Moment { place, ..moment };
         let all = server.ask(served.clone(), move |reader| {
             let one = |(search, is_empty): &(SearchBody, bool)| match is_empty {
                 true => Ok(None),

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use spirit::search::Cursor;
-use spirit::{Clause, HitError, Reader, Search};
+use spirit::{Clause, Reader, Search};
 use spirit_opensearch::query::Context;
 use spirit_opensearch::search::{FieldValues, SearchBody, TrackTotalHits};
 
@@ -15,9 +15,10 @@ use super::spool::Kept;
 use super::spool::{Budget, Spool};
 use crate::api::server::Server;
 use crate::rest::hit::{Hit, Wanted};
-use crate::rest::hits::Tried;
 use crate::rest::marks::Marks;
 use crate::rest::refused::{Answered, Refused};
+use crate::rest::sliced;
+use crate::rest::tried::{Tried, of_hit};
 use crate::served::Served;
 
 /// How often matches are collected if documents change meanwhile.
@@ -117,18 +118,18 @@ impl Pages {
         let (schema, body) = (self.served.index.schema(), &*self.asked);
         let (fields, marks) =
             (FieldValues::new(body, &schema)?, Marks::new(reader, body, &self.clause, &schema)?);
-        let mut wanted = Wanted { index: self.served.name.as_str(), body, fields, marks };
+        let mut wanted = Wanted { index: self.served.name.as_str(), place: 0, body, fields, marks };
         let found = reader.search(&self.clause, search)?;
         for hit in found.iter() {
             if let Some(slice) = &self.asked.slice
-                && !slice.has(&hit.key().map_err(tried)?)
+                && !sliced::has(slice, &hit).map_err(of_hit)?
             {
                 continue;
             }
-            let hit = Hit::read(&hit, &mut wanted).map_err(tried)?;
+            let hit = Hit::read(&hit, &mut wanted).map_err(of_hit)?;
             self.spool.push(&Kept { json: hit.json(), rank: hit.rank })?;
         }
-        let cursor = found.cursor().map_err(tried)?;
+        let cursor = found.cursor().map_err(of_hit)?;
         if self.after.is_none() {
             self.total = found.total().map_or(0, |total| total.count());
         }
@@ -136,12 +137,5 @@ impl Pages {
         self.is_at_end = found.len() < Search::HITS_MAX;
         self.after = cursor;
         Ok(())
-    }
-}
-
-fn tried(error: HitError) -> Tried {
-    match error {
-        HitError::Lease { .. } => Tried::Again,
-        error => Tried::Refused(error.into()),
     }
 }
