@@ -85,7 +85,8 @@ impl FieldLengths<'_> {
 
 impl<'a> Fresh<'a> {
     fn of(lengths: FreshLengths<'a>, field: FieldId) -> Fresh<'a> {
-        Fresh { lengths, field, chunk: 0, array: lengths.arrays.get(0, field) }
+        // No chunk was read yet: a segment that is asked for nothing may have no arrays.
+        Fresh { lengths, field, chunk: u32::MAX, array: None }
     }
 
     #[inline]
