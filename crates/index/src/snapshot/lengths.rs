@@ -85,7 +85,7 @@ impl FieldLengths<'_> {
 
 impl<'a> Fresh<'a> {
     fn of(lengths: FreshLengths<'a>, field: FieldId) -> Fresh<'a> {
-        // No chunk was read yet: a segment that is asked for nothing may have no arrays.
+        // No chunk was read yet.
         Fresh { lengths, field, chunk: u32::MAX, array: None }
     }
 
@@ -143,14 +143,15 @@ impl<'a> Segment<'a> {
 
     /// Returns the lengths of a field, for many documents that the snapshot sees.
     pub fn field_lengths(&self, field: FieldId) -> FieldLengths<'a> {
-        let counts = self.running_counts().filter(|_| field == FieldId::TEXT);
-        let source = match (counts, self.lengths_of(field)) {
-            (Some(counts), _) => Source::Counts(counts),
-            (None, Some(lengths)) => Source::Array(lengths),
-            (None, None) if field == FieldId::TEXT => Source::Nothing,
-            (None, None) => Source::Fresh(Fresh::of(self.fresh_lengths(), field)),
-        };
-        FieldLengths(source)
+        // The array first: once the segment is registered, the memory of running counts and of
+        // records may be another's.
+        FieldLengths(match self.lengths_of(field) {
+            Some(lengths) => Source::Array(lengths),
+            None if field == FieldId::TEXT => {
+                self.running_counts().map_or(Source::Nothing, Source::Counts)
+            }
+            None => Source::Fresh(Fresh::of(self.fresh_lengths(), field)),
+        })
     }
 
     /// Returns documents and kept tokens of a field in the rows that the snapshot sees. For
