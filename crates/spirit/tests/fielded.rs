@@ -270,6 +270,28 @@ fn pages_keep_the_fields_of_the_first() {
     }
 }
 
+/// Fields that all documents have, most, or few: those that are dense have arrays of lengths while they are fresh.
+#[test]
+fn dense_and_sparse_fields_have_lengths_of_their_own() {
+    let index = options().dram_bytes(64 << 20).segment_bytes(1 << 20).open().unwrap();
+    let words = |count: u64| vec!["heron"; count as usize].join(" ");
+    for n in 0..1_000u64 {
+        let [title, tag, body] = [words(1 + n % 7), words(1 + n % 5), words(1 + n % 11)];
+        let mut document = Document::new().text("all").field("title", &*title);
+        if n % 4 != 0 {
+            document = document.field("tag", &*tag);
+        }
+        if n % 9 == 0 {
+            document = document.field("body", &*body);
+        }
+        index.add(document).unwrap();
+        if n % 97 == 96 {
+            check_field_lengths(&index);
+        }
+    }
+    assert_eq!(check_field_lengths(&index)[0], 1_000 + 750 + 112);
+}
+
 /// Rows that are given up since a key of their group finds no place count in no field.
 #[test]
 fn rows_that_were_given_up_have_no_lengths() {

@@ -12,14 +12,13 @@ use spirit_index::form::TextScratch;
 use spirit_index::ground::{FieldId, Term};
 use spirit_index::ground::{frequency, local};
 use spirit_index::lists::{BLOCK_POSTINGS, Maxima};
-use spirit_index::memory::Memory;
 use spirit_index::rows::KeyKind;
 use spirit_index::rows::{LENGTH_MAX, Statistics};
 use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_index::terms::Entry;
 use support::directory::Directory;
 use support::stream::{HOLE_BYTES, step, terms_of, text};
-use support::{Chance, join, size_of_run, tiny};
+use support::{Chance, join, pinned, size_of_run, tiny};
 
 /// The length that a row's text says it has.
 fn length_of(segment: &Segment<'_>, local: u32, scratch: &mut TextScratch) -> u32 {
@@ -34,9 +33,11 @@ fn length_of(segment: &Segment<'_>, local: u32, scratch: &mut TextScratch) -> u3
 fn check_segment(segment: &Segment<'_>, scratch: &mut TextScratch) -> Statistics {
     let mut sum = Statistics::default();
     let rows = segment.rows();
+    let mut lengths = segment.field_lengths(FieldId::TEXT);
     for local in 0..rows {
         let length = length_of(segment, local, scratch);
         assert_eq!(segment.length(local), length, "row {local} of {:?}", segment.id());
+        assert_eq!(lengths.get(local), length.min(LENGTH_MAX as u32), "row {local}");
         if let Some(lengths) = segment.lengths() {
             let stored = lengths.get((segment.descriptor().rows() - 1) as usize - local as usize);
             assert_eq!(stored, Some(length.min(LENGTH_MAX as u32) as u16));
@@ -90,10 +91,7 @@ struct Seen {
 }
 
 /// Looks at everything that a snapshot sees.
-fn check_snapshot(memory: &Memory) -> Seen {
-    let pin = memory.pins().acquire().unwrap();
-    memory.pins().pin(&pin);
-    let snapshot = Snapshot::take(memory);
+fn check_snapshot(snapshot: &Snapshot<'_>) -> Seen {
     let mut scratch = TextScratch::default();
     let mut sum = Statistics::default();
     let mut segments = [0; 2];
@@ -102,14 +100,12 @@ fn check_snapshot(memory: &Memory) -> Seen {
         sum += check_segment(&segment, &mut scratch);
     }
     assert_eq!(snapshot.statistics(), sum);
-    let blocks: usize = ["all", "w1", "w2"].map(|term| check_maxima(&snapshot, term)).iter().sum();
-    memory.pins().unpin(&pin);
-    memory.pins().release(pin);
+    let blocks: usize = ["all", "w1", "w2"].map(|term| check_maxima(snapshot, term)).iter().sum();
     Seen { fresh: segments[0], flushed: segments[1], blocks }
 }
 
 fn check(index: &Index) -> Vec<Seen> {
-    index.memories().map(check_snapshot).collect()
+    index.memories().map(|memory| pinned(memory, check_snapshot)).collect()
 }
 
 fn steps() -> u64 {

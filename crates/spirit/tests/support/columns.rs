@@ -17,6 +17,7 @@ use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_schema::{Field, FieldValue, encoded};
 
 use super::field_lengths::lengths_of;
+use super::pinned;
 
 /// The values of a segment's fields: rank and value, in the order of both.
 type Naive = BTreeMap<(FieldId, ValueKind), Vec<(u32, u64)>>;
@@ -48,13 +49,9 @@ pub(crate) fn read_columns(index: &Index) -> u64 {
 }
 
 fn check_memory(memory: &Memory, schema: &Schema) -> Result<u64, String> {
-    let pin = memory.pins().acquire().unwrap();
-    memory.pins().pin(&pin);
-    let snapshot = Snapshot::take(memory);
-    let checked = snapshot.registered().map(|segment| check_segment(&segment, schema)).sum();
-    memory.pins().unpin(&pin);
-    memory.pins().release(pin);
-    checked
+    pinned(memory, |snapshot| {
+        snapshot.registered().map(|segment| check_segment(&segment, schema)).sum()
+    })
 }
 
 fn check_segment(segment: &Segment<'_>, schema: &Schema) -> Result<u64, String> {

@@ -19,6 +19,8 @@ use spirit_index::snapshot::{Segment, Snapshot};
 use spirit_schema::{FieldValue, encoded};
 use spirit_text::{Analyzer, Tokenizer};
 
+use super::pinned;
+
 /// Looks at all segments of an index that keeps its documents; says how many lengths there are, and how many blocks with maxima.
 pub(crate) fn check_field_lengths(index: &Index) -> [u64; 2] {
     assert!(index.settings().store, "documents are what lengths are held to");
@@ -28,9 +30,10 @@ pub(crate) fn check_field_lengths(index: &Index) -> [u64; 2] {
 }
 
 fn check_memory(memory: &Memory, schema: &Schema) -> [u64; 2] {
-    let pin = memory.pins().acquire().unwrap();
-    memory.pins().pin(&pin);
-    let snapshot = Snapshot::take(memory);
+    pinned(memory, |snapshot| check_snapshot(snapshot, schema))
+}
+
+fn check_snapshot(snapshot: &Snapshot<'_>, schema: &Schema) -> [u64; 2] {
     let mut sums: BTreeMap<FieldId, Statistics> = BTreeMap::new();
     for segment in snapshot.segments() {
         check_segment(&segment, schema, &mut sums);
@@ -43,14 +46,13 @@ fn check_memory(memory: &Memory, schema: &Schema) -> [u64; 2] {
         let registered = snapshot.registered();
         blocks += registered.map(|segment| check_maxima(&segment, field.id)).sum::<u64>();
     }
-    memory.pins().unpin(&pin);
-    memory.pins().release(pin);
     [sums.values().map(|sum| sum.documents).sum(), blocks]
 }
 
 /// Compares the lengths of a segment's rows with their documents, and adds these to `sums`.
 fn check_segment(segment: &Segment<'_>, schema: &Schema, sums: &mut BTreeMap<FieldId, Statistics>) {
     let (mut scratch, mut stored) = (TextScratch::default(), Vec::new());
+    let mut of_fields = BTreeMap::new();
     for local in 0..segment.rows() {
         let row = segment.row_table().row(local);
         stored.clear();
@@ -60,6 +62,9 @@ fn check_segment(segment: &Segment<'_>, schema: &Schema, sums: &mut BTreeMap<Fie
         for (field, length) in expected {
             let place = format!("row {local} of {:?}", segment.id());
             assert_eq!(segment.length_of(field, local), length, "{field:?} in {place}");
+            // One view for all rows, from chunk to chunk.
+            let lengths = of_fields.entry(field).or_insert_with(|| segment.field_lengths(field));
+            assert_eq!(lengths.get(local), length, "{field:?} in {place}");
             *sums.entry(field).or_default() += Statistics::of(length);
         }
     }

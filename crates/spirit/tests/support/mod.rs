@@ -13,7 +13,7 @@ pub(crate) mod steps;
 pub(crate) mod stream;
 pub(crate) mod valued;
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread::{self, ScopedJoinHandle};
 
@@ -35,6 +35,17 @@ pub(crate) fn tiny(executors: usize, bytes_each: u64) -> Builder {
         .executors(executors)
         .analyzer(Analyzer::Simple)
         .on_full(OnFull::DropOldest)
+}
+
+/// Looks at a snapshot that keeps what it sees. An assertion that fails ends the pin too: the index would wait for it when it is
+/// closed.
+pub(crate) fn pinned<T>(memory: &Memory, look: impl FnOnce(&Snapshot<'_>) -> T) -> T {
+    let pin = memory.pins().acquire().unwrap();
+    memory.pins().pin(&pin);
+    let looked = catch_unwind(AssertUnwindSafe(|| look(&Snapshot::take(memory))));
+    memory.pins().unpin(&pin);
+    memory.pins().release(pin);
+    looked.unwrap_or_else(|panic| resume_unwind(panic))
 }
 
 /// Checks an index while its documents are fresh, flushed, in the second tier, and after a start. Returns it as it is then.
