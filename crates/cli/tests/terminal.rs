@@ -1,39 +1,24 @@
 //! Output on a terminal, which is a pseudo-terminal of the test.
 
 mod common;
+mod screens;
 
-use std::ffi::OsStr;
-use std::fs::File;
 use std::io::Read;
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::OpenOptionsExt;
 use std::process::Stdio;
 
 use common::{Folder, command};
-use rustix::fs::OFlags;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use screens::Terminal;
 
 /// Returns the lines that a terminal of this width gets.
 fn lines(columns: u16, args: &[&str]) -> Vec<String> {
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    let size = Winsize { ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0 };
-    tcsetwinsize(&terminal, size).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap();
-    let options = File::options()
-        .read(true)
-        .write(true)
-        .custom_flags(OFlags::NOCTTY.bits().cast_signed())
-        .open(OsStr::from_bytes(name.to_bytes()))
-        .unwrap();
+    let (mut terminal, program) = screens::pair();
+    Terminal::size(&terminal, 24, columns);
     let mut spirit = command(args);
-    spirit.env_remove("COLUMNS").stdin(Stdio::null()).stdout(options).stderr(Stdio::piped());
+    spirit.env_remove("COLUMNS").stdin(Stdio::null()).stdout(program).stderr(Stdio::piped());
     let child = spirit.spawn().unwrap();
     // Only the child holds the other end from here on.
     drop(spirit);
-    let (mut terminal, mut shown) = (File::from(terminal), Vec::new());
+    let mut shown = Vec::new();
     // The read ends with an error when the child has closed the other end.
     let _ = terminal.read_to_end(&mut shown);
     let run = child.wait_with_output().unwrap();

@@ -17,6 +17,7 @@ pub mod document;
 pub mod escape;
 pub mod explained;
 pub mod facets;
+pub mod figures;
 pub mod hit;
 pub mod no_answer;
 pub mod object;

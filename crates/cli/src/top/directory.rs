@@ -5,17 +5,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use spirit::Index;
-use spirit::stats::{SegmentStats, Stats};
+use spirit::stats::Stats;
+use spirit_forms::figures;
 
 use super::sample::{Durations, IndexSample, Sample};
 use crate::args::IndexArgs;
 use crate::directory;
 use crate::failure::Failure;
-
-/// The states of segments that are not in the second tier.
-const FRESH: [&str; 2] = ["ingested", "flushed"];
-/// The engine's names of partitions of the second tier begin so.
-const SECOND: &str = "nvm ";
 
 /// The index.
 pub(crate) struct Directory {
@@ -58,33 +54,18 @@ fn counts(stats: &Stats) -> Vec<(f64, f64)> {
 }
 
 fn index(stats: &Stats) -> IndexSample {
-    let only_logged = |one: &&SegmentStats| FRESH.contains(&&*one.state);
-    let lag: u64 = stats.segments.iter().filter(only_logged).map(|one| one.rows).sum();
-    let heap = |is_second: bool| {
-        let own = stats.partitions.iter();
-        let own = own.filter(|one| one.name.starts_with(SECOND) == is_second);
-        own.fold((0.0, 0.0), |(used, all), one| (used + one.used as f64, all + one.bytes as f64))
+    let heap = |is_second| {
+        let (used, all) = figures::heap(stats, is_second);
+        (used as f64, all as f64)
     };
-    let bytes = &stats.bytes;
-    let parts = [
-        ("postings", bytes.postings),
-        ("fresh", bytes.fresh),
-        ("vectors", bytes.vectors),
-        ("rows", bytes.rows),
-        ("term_maps", bytes.term_maps),
-        ("columns", bytes.columns),
-        ("keys", bytes.keys),
-        ("dictionary", bytes.dictionary),
-        ("texts", bytes.texts),
-    ];
     IndexSample {
         documents: stats.documents as f64,
         accepted: stats.accepted as f64,
         queries: None,
         segments: stats.segments.len() as f64,
-        lag: lag as f64,
+        lag: figures::only_logged(stats) as f64,
         dram: heap(false),
         nvm: heap(true),
-        parts: parts.map(|(part, bytes)| (part.to_owned(), bytes as f64)).into(),
+        parts: figures::parts(stats).map(|(part, bytes)| (part.to_owned(), bytes as f64)).into(),
     }
 }

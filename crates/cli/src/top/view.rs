@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
+use spirit_forms::figures::PARTS;
 use spirit_forms::size::Size;
 
 use super::sample::{Durations, IndexSample, Sample, ServerSample};
 use crate::output::{elapsed, grouped};
 use crate::terminal::one_line;
 
-/// Structures of an index, in the order of their columns.
-const PARTS: [&str; 9] =
-    ["postings", "fresh", "vectors", "rows", "term_maps", "columns", "keys", "dictionary", "texts"];
 /// Columns between two cells.
 const GAP: usize = 2;
 

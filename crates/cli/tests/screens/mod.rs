@@ -16,6 +16,21 @@ use rustix::termios::{Winsize, tcsetwinsize};
 
 use crate::common::command;
 
+/// Both ends of a new terminal: ours, and a program's.
+pub(crate) fn pair() -> (File, File) {
+    let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&main).unwrap();
+    unlockpt(&main).unwrap();
+    let name = ptsname(&main, Vec::new()).unwrap();
+    let program = File::options()
+        .read(true)
+        .write(true)
+        .custom_flags(OFlags::NOCTTY.bits().cast_signed())
+        .open(OsStr::from_bytes(name.to_bytes()))
+        .unwrap();
+    (File::from(main), program)
+}
+
 /// A terminal, with a program before it.
 pub(crate) struct Terminal {
     pub(crate) main: File,
@@ -25,24 +40,14 @@ pub(crate) struct Terminal {
 
 impl Terminal {
     pub(crate) fn start(args: &[&str], rows: u16, columns: u16, no_color: bool) -> Terminal {
-        let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-        grantpt(&main).unwrap();
-        unlockpt(&main).unwrap();
-        let name = ptsname(&main, Vec::new()).unwrap();
-        let options = File::options()
-            .read(true)
-            .write(true)
-            .custom_flags(OFlags::NOCTTY.bits().cast_signed())
-            .open(OsStr::from_bytes(name.to_bytes()))
-            .unwrap();
-        let main = File::from(main);
+        let (main, program) = pair();
         let mut spirit = command(args);
         spirit.env("TERM", "xterm").env_remove("NO_COLOR");
         if no_color {
             spirit.env("NO_COLOR", "1");
         }
-        let input = options.try_clone().unwrap();
-        spirit.stdin(input).stdout(options).stderr(Stdio::inherit());
+        let input = program.try_clone().unwrap();
+        spirit.stdin(input).stdout(program).stderr(Stdio::inherit());
         let terminal = Terminal::size(&main, rows, columns);
         let child = spirit.spawn().unwrap();
         let shown = Arc::<Mutex<Vec<u8>>>::default();

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use spirit::stats::{SegmentStats, Stats};
+use spirit::stats::Stats;
+use spirit_forms::figures as sums;
 
 use super::server::{Server, State};
 use crate::metrics::{Counted, Text};
@@ -16,8 +17,6 @@ const KIND: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// The engine's name of the point at which operations are durable in the log.
 const LOG_FENCE: &str = "log.fence";
-/// The states of segments that are not in the second tier.
-const FRESH: [&str; 2] = ["ingested", "flushed"];
 
 /// An index, its figures, and how often it was asked.
 type Figures = (String, Stats, u64);
@@ -109,20 +108,7 @@ fn write_counts(text: &mut Text, figures: &[Figures]) {
 }
 
 fn write_bytes(text: &mut Text, figures: &[Figures]) {
-    let bytes = parts(figures, |stats| {
-        let bytes = &stats.bytes;
-        vec![
-            ("postings", bytes.postings),
-            ("fresh", bytes.fresh),
-            ("vectors", bytes.vectors),
-            ("rows", bytes.rows),
-            ("term_maps", bytes.term_maps),
-            ("columns", bytes.columns),
-            ("keys", bytes.keys),
-            ("dictionary", bytes.dictionary),
-            ("texts", bytes.texts),
-        ]
-    });
+    let bytes = parts(figures, |stats| sums::parts(stats).to_vec());
     write(text, "spirit_index_bytes", "Bytes by structure", "part", &bytes);
     write_heaps(text, figures);
     write_largest_free(text, figures);
@@ -133,11 +119,7 @@ fn write_heaps(text: &mut Text, figures: &[Figures]) {
     let mut samples = Vec::new();
     for (index, stats, _) in figures {
         for (heap, is_second) in [("dram", false), ("nvm", true)] {
-            let is_own = |name: &str| name.starts_with("nvm") == is_second;
-            let own = stats.partitions.iter().filter(|partition| is_own(partition.name));
-            let (used, all) = own.fold((0, 0), |(used, all), partition| {
-                (used + partition.used, all + partition.bytes)
-            });
+            let (used, all) = sums::heap(stats, is_second);
             if all > 0 {
                 samples.push((heap_labels(index, heap, "used"), used as f64));
                 samples.push((heap_labels(index, heap, "free"), all.saturating_sub(used) as f64));
@@ -200,10 +182,7 @@ fn write_stages(text: &mut Text, figures: &[Figures], served: &[Arc<Served>]) {
     let help = "Groups of operations that were made durable since the start";
     write(text, "spirit_durability_flushes_total", help, "", &fences);
     write_log_syncs(text, figures);
-    let waiting = each(figures, |(_, stats, _)| {
-        let only_logged = |one: &&SegmentStats| FRESH.contains(&&*one.state);
-        stats.segments.iter().filter(only_logged).map(|one| one.rows as f64).sum()
-    });
+    let waiting = each(figures, |(_, stats, _)| sums::only_logged(stats) as f64);
     let help = "Operations that only the log makes durable: a start replays them";
     write(text, "spirit_durable_lag_documents", help, "", &waiting);
     let lag = each(figures, |(_, stats, _)| stats.epoch_lag as f64);
