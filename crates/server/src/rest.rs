@@ -20,6 +20,7 @@ mod hits;
 mod identity;
 mod index_settings;
 mod indices;
+mod made_id;
 mod making;
 mod mapping;
 mod marks;

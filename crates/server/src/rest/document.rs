@@ -12,8 +12,8 @@ use spirit_opensearch::json::Json;
 use spirit_opensearch::search::SourceFilter;
 
 use super::answer::filtered;
-use super::bulk::made_id;
 use super::change::{self, Action, Change};
+use super::made_id::made_id;
 use super::making;
 use super::names;
 use super::parameters::Parameters;

@@ -11,8 +11,8 @@ use spirit_opensearch::error::Refusal;
 use spirit_opensearch::json::Json;
 
 use super::answer::filtered;
-use super::bulk::made_id;
 use super::composed::{has_name, number, of_template, patterns};
+use super::made_id::made_id;
 use super::parameters::Parameters;
 use super::refused::Answered;
 use super::templates::{self, Kind};

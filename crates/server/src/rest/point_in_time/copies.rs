@@ -17,7 +17,7 @@ use spirit::error::BackupError;
 use spirit::{Index, OpenError};
 use spirit_opensearch::error::Refusal;
 
-use crate::rest::bulk::made_id;
+use crate::rest::made_id::made_id;
 use crate::rest::refused::Answered;
 use crate::rest::stats::Numbers;
 use crate::served::{HEAP, Served, Taken};

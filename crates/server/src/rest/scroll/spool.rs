@@ -20,8 +20,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_opensearch::error::Refusal;
 
-use crate::rest::bulk::made_id;
 use crate::rest::hit::Rank;
+use crate::rest::made_id::made_id;
 use crate::rest::refused::Answered;
 
 /// Bytes in front of the sort values.
