@@ -41,6 +41,7 @@
 //! place is reused. So data outside the region reads as missing.
 
 pub(crate) mod entry;
+mod rows;
 pub mod shape;
 pub(crate) mod writer;
 
@@ -407,12 +408,20 @@ impl Column<'_> {
     /// Returns the value in a slot, which must exist.
     #[inline]
     fn value(&self, slot: usize) -> u64 {
-        let bytes = entry::width_bytes(self.entry.width) as usize;
-        if bytes == 0 {
-            return self.entry.min;
+        match self.entry.width {
+            None => self.entry.min,
+            Some(Width::One) => self.packed::<1>(slot),
+            Some(Width::Two) => self.packed::<2>(slot),
+            Some(Width::Four) => self.packed::<4>(slot),
+            Some(Width::Eight) => self.packed::<8>(slot),
         }
-        let word = self.values[slot * bytes / 8].load(Relaxed);
-        let value = word >> (8 * (slot * bytes % 8)) & u64::MAX >> (64 - 8 * bytes);
+    }
+
+    /// Returns the value in a slot that has this many bytes.
+    #[inline]
+    fn packed<const BYTES: usize>(&self, slot: usize) -> u64 {
+        let word = self.values[slot * BYTES / 8].load(Relaxed);
+        let value = word >> (8 * (slot * BYTES % 8)) & u64::MAX >> (64 - 8 * BYTES);
         self.entry.min.wrapping_add(value)
     }
 }

@@ -159,6 +159,13 @@ fn check_column(column: &Column<'_>, rows: u32, given: &Given, [from, to]: [u64;
         assert_eq!(column.first(base + row), of.first().copied());
     }
     assert_eq!(column.first(base.wrapping_sub(1)), None);
+    let (mut found, mut wanted) = (Vec::new(), Vec::new());
+    let bits: Vec<u64> = (0..9).map(|turn| from.rotate_left(turn) | to).collect();
+    column.each_row(base + start, &bits, |values| found.push(values.to_vec()));
+    for bit in (0..9 * 64).filter(|bit| bits[bit / 64] >> (bit % 64) & 1 == 1) {
+        wanted.push(given.rows.get(&(start + bit as u32)).cloned().unwrap_or_default());
+    }
+    assert_eq!(found, wanted);
     let expected = |is_in: &dyn Fn(&u64) -> bool| {
         let mut bits = vec![1 << 63; 9];
         for (row, values) in &given.rows {

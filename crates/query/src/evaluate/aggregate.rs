@@ -23,7 +23,7 @@ impl Evaluation<'_, Aggregating<'_>> {
         let fresh = place.context.extent.is_some();
         self.collector.begin(&place.segment, fresh);
         self.each_window(place, |this, window, bits| this.aggregate_window(place, window, bits));
-        self.collector.end(&place.segment, fresh);
+        self.collector.end(&place.segment, fresh, &mut self.meter);
     }
 
     fn aggregate_window(&mut self, place: &Place<'_>, window: Window, bits: &mut [u64]) {

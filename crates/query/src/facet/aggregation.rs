@@ -11,9 +11,9 @@ use spirit_schema::Schema;
 
 use super::check::check_count;
 use super::gather::Gathered;
-use super::keywords::Keywords;
+use super::keywords::{Keywords, keyword_places};
 use super::marks::Marks;
-use super::nest::Nest;
+use super::nest::{Bounds, Found, Nest};
 use super::state::Words;
 use super::{Aggregate, BUCKETS_MAX, Facet, FacetError};
 use crate::collect::Limit;
@@ -197,17 +197,13 @@ impl Aggregating<'_> {
                 part.values.sort_unstable();
                 part.take_document();
             }
-            for number in 0..self.0.nests.len() {
-                let bytes_max = self.0.left_for(number);
-                let Aggregation { nests, marks, .. } = &mut *self.0;
-                nests[number].add_fresh(segment, window.rank(bit), marks, bytes_max);
-                nests[number].charge(meter);
-            }
             self.0.look();
             if self.0.stop.is_some() || meter.has_stopped() {
                 return;
             }
         }
+        let found = Found { segment, window, bits };
+        self.each_nest(meter, |nest, bounds| nest.add_fresh(found, bounds));
     }
 
     /// Like [`add_fresh`](Self::add_fresh), for a registered segment.
@@ -231,10 +227,20 @@ impl Aggregating<'_> {
                 return;
             }
         }
+        let found = Found { segment, window, bits };
+        self.each_nest(meter, |nest, bounds| nest.add_registered(found, bounds));
+    }
+
+    /// Calls `add` with each nest and its bounds, until a limit is reached.
+    fn each_nest(
+        &mut self,
+        meter: &mut Meter<'_>,
+        mut add: impl FnMut(&mut Nest, &mut Bounds<'_, '_>),
+    ) {
         for number in 0..self.0.nests.len() {
             let bytes_max = self.0.left_for(number);
             let Aggregation { nests, marks, .. } = &mut *self.0;
-            nests[number].add_registered((segment, window, bits), marks, bytes_max, meter);
+            add(&mut nests[number], &mut Bounds { marks, bytes_max, meter });
             self.0.look();
             if self.0.stop.is_some() || meter.has_stopped() {
                 return;
@@ -252,18 +258,15 @@ impl Aggregating<'_> {
 
     /// Begins a segment, in which keywords have other numbers.
     pub(crate) fn begin(&mut self, segment: &Segment<'_>, fresh: bool) {
-        self.0.nests.iter_mut().for_each(Nest::begin);
+        self.0.nests.iter_mut().for_each(|nest| nest.begin(segment, fresh));
         for part in self.0.parts.iter_mut().filter(|part| part.kind == ValueKind::Keyword) {
-            let column = (!fresh).then(|| segment.column(part.field, part.kind)).flatten();
-            let first = column.map_or(0, |column| column.min());
-            // The range is bounded, so a damaged segment cannot make it take more memory.
-            let terms = if fresh { u64::from(u32::MAX) } else { segment.descriptor().terms() };
-            part.keywords.begin(first..first.saturating_add(terms));
+            part.keywords.begin(keyword_places(segment, part.field, fresh));
         }
     }
 
-    /// Ends a segment, and names the keywords counted.
-    pub(crate) fn end(&mut self, segment: &Segment<'_>, fresh: bool) {
+    /// Ends a segment: counts the last documents, and names the keywords counted.
+    pub(crate) fn end(&mut self, segment: &Segment<'_>, fresh: bool, meter: &mut Meter<'_>) {
+        self.each_nest(meter, Nest::take_documents);
         for number in 0..self.0.parts.len() {
             if self.0.stop.is_some() {
                 return;
@@ -319,10 +322,10 @@ impl Part {
         let with = &mut with[..bits.len()];
         column.presence_bits(level, window.start, with);
         spirit_kernel::and_window(level, with, bits);
-        for bit in ones(with) {
-            self.values.extend(column.of(window.rank(bit)));
+        column.each_row(window.start, with, |values| {
+            self.values.extend_from_slice(values);
             self.take_document();
-        }
+        });
     }
 
     /// Counts the current values as those of one document.

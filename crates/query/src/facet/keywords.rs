@@ -2,6 +2,20 @@
 
 use std::ops::Range;
 
+use spirit_index::ground::{FieldId, ValueKind};
+use spirit_index::snapshot::Segment;
+
+/// Returns the numbers that a field's keywords may have in a segment. The range is bounded, so a
+/// damaged segment cannot make a list of them take more memory.
+pub(super) fn keyword_places(segment: &Segment<'_>, field: FieldId, is_fresh: bool) -> Range<u64> {
+    if is_fresh {
+        return 0..u64::from(u32::MAX);
+    }
+    let column = segment.column(field, ValueKind::Keyword);
+    let first = column.map_or(0, |column| column.min());
+    first..first.saturating_add(segment.descriptor().terms())
+}
+
 /// The number of documents for each keyword.
 #[derive(Debug, Default)]
 pub(super) struct Keywords {

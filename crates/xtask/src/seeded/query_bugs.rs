@@ -467,6 +467,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test facets", "values_that_are_equally_frequent"),
     },
     Bug {
+        name: "batch-places-kept",
+        what: "places of keywords in a segment are taken for those in the next one",
+        file: "crates/query/src/facet/nest/node.rs",
+        old: "        self.by_place.clear();\n",
+        new: "",
+        found_by: tests("-p spirit --test facets", "facets_within_facets_are"),
+    },
+    Bug {
         name: "keywords-kept",
         what: "the keywords of a segment are counted in the next one again",
         file: "crates/query/src/facet/keywords.rs",

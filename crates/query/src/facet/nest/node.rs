@@ -1,7 +1,9 @@
-//! One facet of a tree: its field, its buckets' rule, and the current document's values.
+//! One facet of a tree: its field, its buckets' rule, and the values of the documents of the batch.
+
+use std::ops::Range as Places;
 
 use foldhash::HashMap;
-use spirit_index::ground::{FieldId, SegmentId, TERM_BYTES_MAX, ValueKind, hash_bytes};
+use spirit_index::ground::{FieldId, SegmentId, TERM_BYTES_MAX, ValueKind, hash_bytes, rank_of};
 use spirit_index::snapshot::Segment;
 use spirit_schema::Schema;
 
@@ -11,6 +13,13 @@ use super::super::marks::Marks;
 use super::super::steps::Steps;
 use super::super::zone::Zone;
 use super::super::{Facet, FacetError, StandIn, room};
+use super::lists::Lists;
+use crate::evaluate::window::Ones;
+
+/// Values or buckets of the documents of the batch, about.
+const BATCH_VALUES: usize = 1 << 14;
+/// The number at a place that was not met yet.
+const UNKNOWN: u64 = u64::MAX;
 
 /// A facet.
 pub(super) struct Node {
@@ -23,11 +32,20 @@ pub(super) struct Node {
     stand_in: Option<u64>,
     /// The places of the facets within it.
     pub(super) within: Vec<usize>,
-    /// The current document's values, in sortable form; for keywords, their numbers.
-    pub(super) values: Vec<u64>,
+    /// The values of each document of the batch, in sortable form, ascending; for keywords, their numbers.
+    pub(super) values: Lists<u64>,
     /// The buckets that they lie in, each once.
-    pub(super) buckets: Vec<i64>,
+    pub(super) buckets: Lists<i64>,
     pub(super) words: Words,
+}
+
+/// Rows of a segment.
+#[derive(Clone, Copy)]
+pub(super) struct Rows {
+    pub(super) segment: SegmentId,
+    /// The rank of the first bit.
+    pub(super) rank: u32,
+    pub(super) bits: u64,
 }
 
 /// What a facet makes of values.
@@ -62,8 +80,10 @@ pub(super) struct Words {
     numbers: HashMap<Box<[u8]>, u64>,
     /// The bytes that the keywords take on their own.
     word_bytes: usize,
-    /// The numbers by place in the current segment.
-    places: HashMap<u64, u64>,
+    /// The keywords' places in the current segment.
+    places: Places<u64>,
+    /// The numbers by place, from the first one on.
+    by_place: Vec<u64>,
 }
 
 impl Node {
@@ -92,8 +112,8 @@ impl Node {
             empty: refined.is_some_and(|refined| refined.empty),
             stand_in: None,
             within: Vec::new(),
-            values: Vec::new(),
-            buckets: Vec::new(),
+            values: Lists::new(),
+            buckets: Lists::new(),
             words: Words::default(),
         };
         let stand_in = refined.and_then(|refined| refined.stand_in.as_ref());
@@ -121,8 +141,17 @@ impl Node {
         self.values.extend(number);
     }
 
+    /// Takes values of a registered segment's column.
+    #[inline]
+    pub(super) fn take_stored(&mut self, segment: &Segment<'_>, values: &[u64]) {
+        match self.kind {
+            ValueKind::Keyword => values.iter().for_each(|place| self.take_word(segment, *place)),
+            _ => self.values.extend(values.iter().copied()),
+        }
+    }
+
     /// Takes the keyword at this place of a registered segment.
-    pub(super) fn take_word(&mut self, segment: &Segment<'_>, place: u64) {
+    fn take_word(&mut self, segment: &Segment<'_>, place: u64) {
         let (field, is_named) = (self.field, self.names_words());
         let number = self.words.number(place, is_named, |term| {
             let mut terms = segment.terms_from(field, b"");
@@ -138,44 +167,60 @@ impl Node {
         self.kind == ValueKind::Keyword && matches!(self.rule, Rule::Terms { .. })
     }
 
-    /// Finds the buckets of the document's values.
-    pub(super) fn settle(&mut self, marks: &[Marks], segment: SegmentId, local: u32) {
-        let Node { kind, values, buckets, stand_in, .. } = self;
-        if values.is_empty() {
-            values.extend(*stand_in);
+    /// Ends the last document's values.
+    #[inline]
+    pub(super) fn end_document(&mut self) {
+        let values = self.values.open();
+        match values.len() {
+            0 => self.values.extend(self.stand_in),
+            1 => {}
+            _ => values.sort_unstable(),
         }
-        values.sort_unstable();
-        let bucket = |bucket| buckets.push(bucket);
-        match &self.rule {
-            Rule::Terms { .. } => {
-                let values = values.iter().map(|value| one_zero(*kind, *value));
-                different(values.map(u64::cast_signed), bucket);
-            }
-            Rule::Histogram(steps) => {
-                different(values.iter().filter_map(|value| steps.bucket(*kind, *value)), bucket);
-            }
-            Rule::Dates(intervals) => {
+        self.values.end();
+    }
+
+    /// Finds the buckets of the documents whose values ended since. Their rows are `rows`.
+    pub(super) fn settle(&mut self, marks: &[Marks], rows: Rows) {
+        let Node { kind, values, buckets, rule, .. } = self;
+        let kind = *kind;
+        let plain = |value: &u64| one_zero(kind, *value);
+        match rule {
+            Rule::Terms { .. } => values.each_from(buckets, |values, bucket| {
+                different(values.iter().map(|value| plain(value).cast_signed()), bucket);
+            }),
+            Rule::Histogram(steps) => values.each_from(buckets, |values, bucket| {
+                different(values.iter().filter_map(|value| steps.bucket(kind, *value)), bucket);
+            }),
+            Rule::Dates(intervals) => values.each_from(buckets, |values, bucket| {
                 let times = values.iter().map(|value| kind.from_sortable(*value).cast_signed());
                 different(times.map(|time| intervals.start_of(time)), bucket);
-            }
-            Rule::Ranges(ranges) => {
+            }),
+            Rule::Ranges(ranges) => values.each_from(buckets, |values, bucket| {
                 let has = |range: &Range| {
-                    let mut values = values.iter().map(|value| one_zero(*kind, *value));
-                    values.any(|value| (range.low..=range.high).contains(&value))
+                    values.iter().any(|value| (range.low..=range.high).contains(&plain(value)))
                 };
-                let found = (0..).zip(ranges).filter(|(_, range)| has(range));
-                found.map(|(number, _)| number).for_each(bucket);
-            }
+                numbers_of(ranges, has).for_each(bucket);
+            }),
             Rule::Filters(filters) => {
-                let has = |filter: &Filter| marks[filter.marks].has(segment, local);
-                let found = (0..).zip(filters).filter(|(_, filter)| has(filter));
-                found.map(|(number, _)| number).for_each(bucket);
+                let mut locals = rows.locals();
+                values.each_from(buckets, |_, bucket| {
+                    let local = locals.next();
+                    let has = |filter: &Filter| {
+                        local.is_some_and(|local| marks[filter.marks].has(rows.segment, local))
+                    };
+                    numbers_of(filters, has).for_each(bucket);
+                });
             }
             Rule::Stats | Rule::Cardinality | Rule::Percentiles(_) => {}
         }
     }
 
-    /// Forgets the document.
+    /// True if the documents of the batch have many values.
+    pub(super) fn is_full(&self) -> bool {
+        self.values.len().max(self.buckets.len()) >= BATCH_VALUES
+    }
+
+    /// Forgets the documents.
     pub(super) fn clear(&mut self) {
         self.values.clear();
         self.buckets.clear();
@@ -183,9 +228,20 @@ impl Node {
 
     /// Returns the bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
-        let lists = self.values.capacity() + self.buckets.capacity();
-        lists * size_of::<u64>() + self.words.bytes()
+        self.values.bytes() + self.buckets.bytes() + self.words.bytes()
     }
+}
+
+impl Rows {
+    /// Yields the numbers of the rows.
+    fn locals(self) -> impl Iterator<Item = u32> {
+        Ones(self.bits).map(move |bit| rank_of(self.rank + bit as u32))
+    }
+}
+
+/// Returns the numbers of those that `has` holds for.
+fn numbers_of<T>(all: &[T], has: impl Fn(&T) -> bool) -> impl Iterator<Item = i64> {
+    (0..).zip(all).filter(move |(_, one)| has(one)).map(|(number, _)| number)
 }
 
 impl Rule {
@@ -245,9 +301,11 @@ impl Range {
 }
 
 impl Words {
-    /// Forgets the places in a segment.
-    pub(super) fn forget(&mut self) {
-        self.places.clear();
+    /// Begins a segment, with the places of its keywords. Others are ignored, so that a damaged
+    /// segment cannot take more memory.
+    pub(super) fn begin(&mut self, places: Places<u64>) {
+        self.by_place.clear();
+        self.places = places;
     }
 
     /// Returns the number of the keyword at a place of the current segment. `read` writes its bytes
@@ -258,7 +316,10 @@ impl Words {
         is_named: bool,
         read: impl FnOnce(&mut [u8; TERM_BYTES_MAX]) -> Option<usize>,
     ) -> Option<u64> {
-        if let Some(number) = self.places.get(&place) {
+        let index = self.places.contains(&place).then(|| (place - self.places.start) as usize)?;
+        if let Some(number) = self.by_place.get(index)
+            && *number != UNKNOWN
+        {
             return Some(*number);
         }
         let mut term = [0; TERM_BYTES_MAX];
@@ -267,7 +328,10 @@ impl Words {
             true => self.number_of(&term[..len]),
             false => hash_bytes(&term[..len]),
         };
-        self.places.insert(place, number);
+        if index >= self.by_place.len() {
+            self.by_place.resize(index + 1, UNKNOWN);
+        }
+        self.by_place[index] = number;
         Some(number)
     }
 
@@ -290,7 +354,7 @@ impl Words {
 
     fn bytes(&self) -> usize {
         let named = room::table(self.numbers.capacity(), size_of::<(Box<[u8]>, u64)>());
-        named + self.word_bytes + room::table(self.places.capacity(), size_of::<(u64, u64)>())
+        named + self.word_bytes + self.by_place.capacity() * size_of::<u64>()
     }
 }
 

@@ -9,7 +9,12 @@ use super::super::distinct::Distinct;
 use super::super::gather::Stats;
 use super::super::state::Words;
 use super::super::{BUCKETS_MAX, number_of, room};
+use super::bucket_sort::{BucketSort, Lying};
 use super::node::{Node, Rule};
+use crate::limits::Meter;
+
+/// Documents that a bucket counts, for one step of a query's meter.
+const VISITS_A_STEP: usize = 128;
 
 /// The room that a tree's tables take.
 #[derive(Default)]
@@ -19,8 +24,24 @@ pub(super) struct Room {
     pub(super) bytes_max: usize,
     /// The buckets of all tables.
     pub(super) buckets: usize,
-    /// The times that a bucket counted a document, since they were charged.
-    pub(super) visits: usize,
+}
+
+/// What tables are filled with.
+pub(super) struct Filling<'f, 'm> {
+    /// The facets, with the values of the documents of the batch.
+    pub(super) nodes: &'f [Node],
+    pub(super) room: &'f mut Room,
+    /// For each facet, a list that is empty unless the facet is being filled.
+    pub(super) lying: &'f mut [Vec<Lying>],
+    pub(super) sort: &'f mut BucketSort,
+    pub(super) meter: &'f mut Meter<'m>,
+}
+
+impl Filling<'_, '_> {
+    /// Charges the steps of documents that a bucket counts. Returns true if a limit is passed.
+    fn is_spent(&mut self, documents: usize) -> bool {
+        !self.meter.steps(documents.div_ceil(VISITS_A_STEP)) || self.room.is_spent()
+    }
 }
 
 /// A table of the answer.
@@ -81,11 +102,12 @@ impl Counted {
         Counted { documents: 0, within }
     }
 
-    /// Counts the current document.
-    fn take(&mut self, nodes: &[Node], of: usize, room: &mut Room) {
-        self.documents += 1;
+    /// Counts documents, each once.
+    fn take(&mut self, documents: &[Lying], of: usize, with: &mut Filling<'_, '_>) {
+        self.documents += documents.len() as u64;
+        let nodes = with.nodes;
         for (state, place) in self.within.iter_mut().zip(&nodes[of].within) {
-            state.take(nodes, *place, room);
+            state.take(documents, *place, with);
         }
     }
 
@@ -140,23 +162,24 @@ impl State {
         }
     }
 
-    /// Adds the current document's values of the facet at `of`.
-    pub(super) fn take(&mut self, nodes: &[Node], of: usize, room: &mut Room) {
+    /// Adds the values of documents of the batch, for the facet at `of`.
+    pub(super) fn take(&mut self, documents: &[Lying], of: usize, with: &mut Filling<'_, '_>) {
         if let State::Buckets(buckets) = self {
-            return buckets.take(nodes, of, room);
+            return buckets.take(documents, of, with);
         }
-        let Node { kind, values, .. } = &nodes[of];
+        let Node { kind, values, .. } = &with.nodes[of];
+        let values = documents.iter().flat_map(|(_, document)| values.of(*document)).copied();
         let before = self.bytes();
         match self {
             State::Buckets(_) => {}
-            State::Stats(stats) => values.iter().for_each(|value| stats.add(*kind, *value)),
-            State::Cardinality(distinct) => values.iter().for_each(|value| distinct.add(*value)),
+            State::Stats(stats) => values.for_each(|value| stats.add(*kind, value)),
+            State::Cardinality(distinct) => values.for_each(|value| distinct.add(value)),
             State::Percentiles(digest) => {
-                let numbers = values.iter().map(|value| number_of(*kind, *value));
+                let numbers = values.map(|value| number_of(*kind, value));
                 numbers.filter(|number| number.is_finite()).for_each(|n| digest.add(n));
             }
         }
-        room.bytes = (room.bytes + self.bytes()).saturating_sub(before);
+        with.room.bytes = (with.room.bytes + self.bytes()).saturating_sub(before);
     }
 
     /// Returns the bytes that a summary allocates.
@@ -210,34 +233,51 @@ impl Buckets {
         missing.join(words, with, of)
     }
 
-    fn take(&mut self, nodes: &[Node], of: usize, room: &mut Room) {
-        let node = &nodes[of];
-        if node.buckets.is_empty() && node.missing {
-            let missing = self.missing.get_or_insert_with(|| {
-                let new = Counted::new(nodes, of);
-                room.add(&new);
-                new
-            });
-            missing.take(nodes, of, room);
+    fn take(&mut self, documents: &[Lying], of: usize, with: &mut Filling<'_, '_>) {
+        let nodes = with.nodes;
+        let mut lying = std::mem::take(&mut with.lying[of]);
+        for (_, document) in documents {
+            let buckets = nodes[of].buckets.of(*document);
+            lying.extend(buckets.iter().map(|bucket| (*bucket, *document)));
         }
-        for bucket in &node.buckets {
+        with.sort.group(&mut lying);
+        for same in lying.chunk_by(|(one, _), (other, _)| one == other) {
             // A document with many values is in many buckets of each of them.
-            if room.is_spent() {
-                return;
+            if with.is_spent(same.len()) {
+                break;
             }
-            room.visits += 1;
             let before = self.bytes();
-            let counted = match self.of.entry(*bucket) {
+            let counted = match self.of.entry(same[0].0) {
                 Entry::Occupied(entry) => entry.into_mut(),
                 Entry::Vacant(entry) => {
                     let new = Counted::new(nodes, of);
-                    room.add(&new);
+                    with.room.add(&new);
                     entry.insert(new)
                 }
             };
-            counted.take(nodes, of, room);
-            room.bytes += self.bytes() - before;
+            counted.take(same, of, with);
+            with.room.bytes += self.bytes() - before;
         }
+        lying.clear();
+        if nodes[of].missing {
+            let is_missing = |(_, document): &&Lying| nodes[of].buckets.of(*document).is_empty();
+            lying.extend(documents.iter().filter(is_missing));
+            self.take_missing(&lying, of, with);
+            lying.clear();
+        }
+        with.lying[of] = lying;
+    }
+
+    fn take_missing(&mut self, documents: &[Lying], of: usize, with: &mut Filling<'_, '_>) {
+        if documents.is_empty() || with.is_spent(documents.len()) {
+            return;
+        }
+        let missing = self.missing.get_or_insert_with(|| {
+            let new = Counted::new(with.nodes, of);
+            with.room.add(&new);
+            new
+        });
+        missing.take(documents, of, with);
     }
 
     /// Returns the bytes of the table.
