@@ -29,9 +29,6 @@ use crate::settings::Settings;
 pub(crate) use grow::NotGrown;
 pub(crate) use reopening::{Pass, Reopening};
 
-/// The readers of an index beside those of the threads that answer: of writes that read a state first.
-const READERS_BESIDE: usize = 64;
-
 /// All indexes.
 pub(crate) struct Catalog {
     settings: Settings,
@@ -160,15 +157,9 @@ impl Catalog {
         builder.open().map_err(|error| error.to_string())
     }
 
-    /// Returns a builder of an index, with the sizes of a new one.
+    /// Returns a builder of an index.
     fn builder(&self, name: &IndexName) -> Builder {
-        let settings = &self.settings;
-        Index::builder()
-            .directory(self.path(name))
-            .durability(settings.durability)
-            .on_full(settings.on_full)
-            .opaque_text(true)
-            .readers_max(settings.query_threads + READERS_BESIDE)
+        self.settings.index_builder().directory(self.path(name))
     }
 
     fn path(&self, name: &IndexName) -> PathBuf {

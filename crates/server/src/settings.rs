@@ -12,12 +12,15 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::StatusCode;
-use spirit::{Durability, OnFull};
+use spirit::{Builder, Durability, Index, OnFull};
 
 pub use in_force::{InForce, Origin, SettingsError};
 pub use logging::{LogFormat, Logging};
 pub use table::{SETTINGS, Setting};
 pub(crate) use table::{durability, on_full};
+
+/// The readers of an index beside those of the threads that answer: of writes that read a state first.
+const READERS_BESIDE: usize = 64;
 
 /// The settings of a server.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,4 +90,15 @@ pub struct Settings {
     pub logging: Logging,
     /// The time that requests under way have when the server ends.
     pub shutdown_timeout: Duration,
+}
+
+impl Settings {
+    /// Returns a builder of an index, without its directory and sizes.
+    pub(crate) fn index_builder(&self) -> Builder {
+        Index::builder()
+            .durability(self.durability)
+            .on_full(self.on_full)
+            .opaque_text(true)
+            .readers_max(self.query_threads + READERS_BESIDE)
+    }
 }

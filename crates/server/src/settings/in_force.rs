@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use spirit::{Durability, OnFull};
+use spirit_forms::size::Size;
 
 use super::{Logging, SETTINGS, Setting, Settings};
 
@@ -84,7 +85,22 @@ impl InForce {
                 find(name).ok_or_else(|| SettingsError(format!("--{name}: no such setting")))?;
             read.set(setting, value, Origin::Flag)?;
         }
+        read.check_sizes()?;
         Ok(read)
+    }
+
+    /// Checks that an index with the sizes of a new one can be made. Otherwise the first document
+    /// of an index would be the first to say so.
+    fn check_sizes(&self) -> Result<(), SettingsError> {
+        let Settings { directory, index_dram, index_nvm, .. } = &self.settings;
+        let builder = self.settings.index_builder().directory(directory);
+        let checked = builder.dram_bytes(*index_dram).nvm_bytes(*index_nvm).check();
+        checked.map_err(|why| {
+            let [dram, nvm] = [*index_dram, *index_nvm].map(Size);
+            SettingsError(format!(
+                "no index can be made with --index-dram {dram} and --index-nvm {nvm}: {why}"
+            ))
+        })
     }
 
     fn take_file(&mut self, path: &Path) -> Result<(), SettingsError> {
@@ -199,6 +215,16 @@ mod tests {
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, text).unwrap();
         path
+    }
+
+    #[test]
+    fn sizes_that_no_index_can_have_are_refused() {
+        for (name, size) in [("index-dram", "1MiB"), ("index-nvm", "2MiB")] {
+            let error = read(None, &[], &[(name, size)]).unwrap_err();
+            let asked = format!("--{name} {}", size.replace('M', " M"));
+            assert!(error.contains(&asked) && error.contains("give at least"), "{error}");
+        }
+        read(None, &[], &[("index-dram", "16MiB"), ("index-nvm", "64MiB")]).unwrap();
     }
 
     #[test]

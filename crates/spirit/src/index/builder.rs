@@ -65,6 +65,15 @@ impl Builder {
         Index::with(self.options)
     }
 
+    /// Checks the settings of an index that is not there yet, without making it.
+    ///
+    /// # Errors
+    /// If a setting is out of range, or the memory is too small for what it must hold.
+    pub fn check(&self) -> Result<(), OpenError> {
+        self.options.check()?;
+        self.options.check_sizes()
+    }
+
     /// Sets the DRAM for the whole index, in bytes: a hard cap, reserved at start.
     ///
     /// Default 1 GiB, or the need of an existing index's segments if that is more. With less DRAM

@@ -89,8 +89,8 @@ impl Store {
 
     /// Makes the index's file under the name `new`. All of it is on the disk on return.
     fn make(new: &Path, options: &mut Options) -> Result<Store, OpenError> {
+        options.check_sizes()?;
         let settings = options.memory();
-        Geometry::new(settings).map_err(|error| OpenError::from(options.as_asked(error)))?;
         let nvm = settings.nvm.expect("an index in a directory has a second tier");
         options.fix_sizes(settings.segment_bytes, nvm);
         let executors = options.executors as u64;

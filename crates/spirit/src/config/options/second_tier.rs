@@ -10,6 +10,7 @@ use spirit_text::Analyzer;
 
 use super::Options;
 use crate::config::durability::{Durability, Mode};
+use crate::config::error::OpenError;
 use crate::config::on_full::OnFull;
 
 /// The least size of the default second tier, in multiples of the DRAM.
@@ -109,6 +110,12 @@ impl Options {
     pub(crate) fn fix_sizes(&mut self, segment_bytes: u64, nvm: NvmSettings) {
         self.segment_bytes = Some(segment_bytes);
         self.nvm_bytes = Some(nvm.bytes * self.executors as u64);
+    }
+
+    /// Checks the sizes of a new index.
+    pub(crate) fn check_sizes(&self) -> Result<(), OpenError> {
+        let divided = Geometry::new(self.memory());
+        divided.map(drop).map_err(|error| self.as_asked(error).into())
     }
 
     /// Expresses an error in terms of these options, for all executors together.
