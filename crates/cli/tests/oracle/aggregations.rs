@@ -142,6 +142,10 @@ fn buckets(chance: &mut Chance, depth: u64) -> (&'static str, Value) {
         "filters" => filters(chance),
         _ => json!({"field": any_field(chance)}),
     };
+    let options = match kind {
+        "date_histogram" | "histogram" | "range" | "date_range" => with_missing(chance, options),
+        _ => options,
+    };
     // The comparison knows such buckets by their name.
     let name = if options["min_doc_count"].as_u64() > Some(1) { "least" } else { kind };
     let mut aggregation = json!({kind: options});
@@ -211,6 +215,16 @@ fn date_histogram(chance: &mut Chance) -> Value {
         0 => options["min_doc_count"] = json!(chance.between(0, 3)),
         1 => options["keyed"] = json!(true),
         _ => {}
+    }
+    options
+}
+
+/// Adds a value for documents without one.
+fn with_missing(chance: &mut Chance, mut options: Value) -> Value {
+    // It would be read by the format.
+    if options.get("format").is_none() && chance.percent(25) {
+        let field = options["field"].as_str().unwrap_or_default().to_owned();
+        options["missing"] = stand_in(chance, &field);
     }
     options
 }

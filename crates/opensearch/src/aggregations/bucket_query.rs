@@ -1,10 +1,10 @@
 //! Queries of the documents in a bucket of an answer.
 
 use spirit::FieldKind;
-use spirit::facets::DateInterval;
+use spirit::facets::{DateInterval, StandIn};
 
 use super::interval::Interval;
-use super::{Asked, Named, mismatch};
+use super::{Asked, Named, OfField, mismatch};
 use crate::error::Refusal;
 use crate::json::Json;
 
@@ -32,13 +32,12 @@ pub(super) fn of_bucket(
             let is_missing = missing.as_deref().is_some_and(|missing| {
                 key.as_str() == Some(missing) || key.scalar().as_deref() == Some(missing)
             });
-            let absent = || none_of(vec![object("exists", text("field", &of.field))]);
-            Ok(if is_missing { any(vec![same, absent()]) } else { same })
+            Ok(if is_missing { any(vec![same, absent(of)]) } else { same })
         }
         Asked::Dates { of, interval, zone, offset, .. } => {
             let key = number(key()?).ok_or_else(mismatch)? as i64;
             let next = next(key, interval, zone.as_deref(), *offset)?;
-            Ok(moments(&of.field, Some(key as f64), Some(next as f64)))
+            Ok(moments(of, Some(key as f64), Some(next as f64)))
         }
         Asked::Histogram { of, interval, offset, .. } => {
             if interval.fract() != 0.0 || offset.fract() != 0.0 {
@@ -46,13 +45,13 @@ pub(super) fn of_bucket(
                 return Err(Refusal::unsupported(what));
             }
             let key = number(key()?).ok_or_else(mismatch)?;
-            Ok(range(&of.field, Some(key), Some(key + interval), None))
+            Ok(range(of, Some(key), Some(key + interval), None))
         }
         Asked::Ranges { of, format, .. } => {
             let [from, to] = ["from", "to"].map(|end| member(end).and_then(number));
             Ok(match format {
-                Some(_) => moments(&of.field, from, to),
-                None => range(&of.field, from, to, None),
+                Some(_) => moments(of, from, to),
+                None => range(of, from, to, None),
             })
         }
         Asked::Filters { bodies, names, .. } => {
@@ -90,12 +89,29 @@ fn next(key: i64, interval: &Interval, zone: Option<&str>, offset: i64) -> Resul
     super::buckets::following(interval, key, (zone, offset))
 }
 
-fn moments(field: &str, from: Option<f64>, to: Option<f64>) -> Json {
-    range(field, from, to, Some("epoch_millis"))
+fn moments(of: &OfField, from: Option<f64>, to: Option<f64>) -> Json {
+    range(of, from, to, Some("epoch_millis"))
 }
 
-/// Returns the query of values from one on, before another.
-fn range(field: &str, from: Option<f64>, to: Option<f64>, format: Option<&str>) -> Json {
+/// Returns the query of values from one on, before another. A value that stands for missing ones
+/// may be among them.
+fn range(of: &OfField, from: Option<f64>, to: Option<f64>, format: Option<&str>) -> Json {
+    let stand_in = match of.missing {
+        Some(StandIn::Integer(number)) => Some(number as f64),
+        Some(StandIn::Float(number)) => Some(number),
+        _ => None,
+    };
+    let is_within =
+        |number: f64| from.is_none_or(|from| from <= number) && to.is_none_or(|to| number < to);
+    let present = present(&of.field, from, to, format);
+    if stand_in.is_some_and(is_within) { any(vec![present, absent(of)]) } else { present }
+}
+
+fn absent(of: &OfField) -> Json {
+    none_of(vec![object("exists", text("field", &of.field))])
+}
+
+fn present(field: &str, from: Option<f64>, to: Option<f64>, format: Option<&str>) -> Json {
     let end = |end: f64| match format {
         Some(_) => Json::Number((end as i64).into()),
         None => super::number(end),

@@ -30,7 +30,8 @@ fn with_all(named: &Named, all: bool) -> Option<Facet> {
             if missing.is_some() { facet.with_missing() } else { facet }
         }
         Asked::Dates { of, interval, zone, offset, look } => {
-            let mut facet = Facet::Dates { field: field(of)?, interval: interval.engine };
+            let facet = Facet::Dates { field: field(of)?, interval: interval.engine };
+            let mut facet = with_missing(facet, of);
             if let Some(zone) = zone {
                 facet = facet.in_zone(zone);
             }
@@ -41,12 +42,13 @@ fn with_all(named: &Named, all: bool) -> Option<Facet> {
         }
         Asked::Histogram { of, interval, offset, look } => {
             let facet = Facet::Histogram { field: field(of)?, interval: *interval };
+            let facet = with_missing(facet, of);
             let facet = if *offset == 0.0 { facet } else { facet.offset(*offset) };
             if look.least == 0 { facet.with_empty() } else { facet }
         }
         Asked::Ranges { of, ranges, .. } => {
             let ranges = ranges.iter().map(|range| (range.from, range.to)).collect();
-            Facet::Ranges { field: field(of)?, ranges }
+            with_missing(Facet::Ranges { field: field(of)?, ranges }, of)
         }
         Asked::Filters { queries, others, .. } => {
             let facet = Facet::Filters { queries: queries.clone() };

@@ -65,7 +65,11 @@ pub(super) fn percentiles(body: &Json, context: &Context<'_>) -> Read<Asked> {
 }
 
 /// Adds the value of documents without one. All have it if the index does not know the field.
-fn with_missing(of: OfField, options: &Options<'_>, context: &Context<'_>) -> Read<OfField> {
+pub(super) fn with_missing(
+    of: OfField,
+    options: &Options<'_>,
+    context: &Context<'_>,
+) -> Read<OfField> {
     let Some(value) = options.get("missing") else { return Ok(of) };
     if matches!(value, Json::Null | Json::Array(_) | Json::Object(_)) {
         return Err(options.wrong("missing"));
@@ -76,7 +80,8 @@ fn with_missing(of: OfField, options: &Options<'_>, context: &Context<'_>) -> Re
     let (kind, missing) = match of.kind {
         Some(FieldKind::Time(unit)) => {
             let format = options.text("format");
-            let dates = Dates::new(context.now, unit, format.as_deref(), None)?;
+            let zone = options.text("time_zone");
+            let dates = Dates::new(context.now, unit, format.as_deref(), zone.as_deref())?;
             (of.kind, StandIn::Integer(dates.ms(&text, false)?))
         }
         Some(FieldKind::Boolean) => (of.kind, StandIn::Boolean(boolean(&text)?)),

@@ -227,11 +227,16 @@ fn dates(body: &Json, context: &Context<'_>) -> Read<Asked> {
         "keyed",
         "extended_bounds",
         "order",
+        "missing",
     ])?;
     let of = options.field(context, "date_histogram")?;
     if let Some(kind) = of.kind.filter(|kind| !matches!(kind, FieldKind::Time(_))) {
         return Err(unsuitable(&of.field, kind, "date_histogram"));
     }
+    if of.kind.is_none() && options.get("missing").is_some() {
+        return Err(Refusal::unsupported("[date_histogram] with [missing] of an unmapped field"));
+    }
+    let of = metrics::with_missing(of, &options, context)?;
     ascending(&options)?;
     let interval = date_interval(&options)?;
     let zone = options.text("time_zone");
@@ -295,8 +300,9 @@ fn histogram(body: &Json, context: &Context<'_>) -> Read<Asked> {
         "keyed",
         "extended_bounds",
         "order",
+        "missing",
     ])?;
-    let of = options.numeric(context)?;
+    let of = metrics::with_missing(options.numeric(context)?, &options, context)?;
     ascending(&options)?;
     let interval = options.number("interval")?.filter(|interval| *interval > 0.0);
     let interval = interval.ok_or_else(|| options.wrong("interval"))?;
@@ -312,8 +318,9 @@ fn histogram(body: &Json, context: &Context<'_>) -> Read<Asked> {
 fn ranges(kind: &str, body: &Json, context: &Context<'_>) -> Read<Asked> {
     let is_dates = kind == "date_range";
     let kind = if is_dates { "date_range" } else { "range" };
-    let options = Options::read(kind, body)?.only(&["ranges", "keyed", "format", "time_zone"])?;
-    let of = options.numeric(context)?;
+    let options = Options::read(kind, body)?;
+    let options = options.only(&["ranges", "keyed", "format", "time_zone", "missing"])?;
+    let of = metrics::with_missing(options.numeric(context)?, &options, context)?;
     let (format, zone) = (options.text("format"), options.text("time_zone"));
     let dates = Dates::new(context.now, Default::default(), format.as_deref(), zone.as_deref())?;
     let Some(Json::Array(list)) = options.get("ranges") else {

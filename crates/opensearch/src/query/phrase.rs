@@ -89,7 +89,7 @@ impl Asked<'_> {
             Some(FieldKind::Keyword) => Analyzer::Keyword,
             Some(kind) => return lenient(phrase.how.lenient, self.value(field, kind, text)),
         };
-        let Tokens { list, too_long } = self.tokens(analyzer, text)?;
+        let Tokens { list, too_long, .. } = self.tokens(analyzer, text)?;
         self.spend(list.len())?;
         if too_long > 0 {
             return Ok(Clause::Nothing);

@@ -23,6 +23,8 @@ pub(super) struct Tokens {
     pub(super) list: Vec<Token>,
     /// Words that are too long for a term, so that no document has them.
     pub(super) too_long: usize,
+    /// True if nothing is behind the last term: it may go on.
+    pub(super) is_open: bool,
 }
 
 /// How many of several words must match.
@@ -217,7 +219,7 @@ impl Asked<'_> {
             }
             kind => return lenient(how.lenient, self.value(field, kind, text)),
         };
-        let Tokens { list, too_long } = self.tokens(analyzer, text)?;
+        let Tokens { list, too_long, is_open } = self.tokens(analyzer, text)?;
         if list.is_empty() && too_long == 0 {
             return Ok(how.without_words());
         }
@@ -225,10 +227,11 @@ impl Asked<'_> {
         let mut clauses = vec![Clause::Nothing; too_long];
         let last = list.len().saturating_sub(1);
         for (at, token) in list.into_iter().enumerate() {
-            let is_last = at == last;
-            let clause =
-                if is_last { how.last(field, token.term) } else { how.word(field, &token.term) };
-            clauses.push(clause);
+            // A blank or a point ends the last word.
+            clauses.push(match at == last && is_open {
+                true => how.last(field, token.term),
+                false => how.word(field, &token.term),
+            });
         }
         how.combined(clauses)
     }
@@ -242,12 +245,13 @@ impl Asked<'_> {
         if text.len() > Clause::WORDS_BYTES_MAX {
             return Err(too_large());
         }
-        let mut list = Vec::new();
-        let summary = Tokenizer::new(analyzer, text.len()).for_each(text, |token| {
+        let (mut list, mut end) = (Vec::new(), 0);
+        let summary = Tokenizer::new(analyzer, text.len()).for_each_span(text, |token, span| {
             list.push(Token { term: token.text().to_owned(), place: token.position() });
+            end = span.end;
         });
         let too_long = summary.map_err(|_| too_large())?.skipped as usize;
-        Ok(Tokens { list, too_long })
+        Ok(Tokens { list, too_long, is_open: end == text.len() })
     }
 }
 

@@ -54,6 +54,9 @@ pub(crate) const ANSWERS: &[(&str, &str)] = &[
     (r#"{"match_phrase_prefix": {"title": "her"}}"#, "1 2 3"),
     (r#"{"match_phrase_prefix": {"title": {"query": "the grey h", "max_expansions": 10}}}"#, "1"),
     (r#"{"match_bool_prefix": {"title": "wolf her"}}"#, "1 2 3 4"),
+    (r#"{"match_bool_prefix": {"title": "wolf her "}}"#, "2 4"),
+    (r#"{"match_bool_prefix": {"title": "her."}}"#, ""),
+    (r#"{"match_phrase_prefix": {"title": "her."}}"#, "1 2 3"),
     (r#"{"match_bool_prefix": {"title": {"query": "grey her", "operator": "and"}}}"#, "1 2 3"),
     // Several fields.
     (r#"{"multi_match": {"query": "warn grey", "fields": ["title", "level"]}}"#, "1 2 3"),
