@@ -34,10 +34,12 @@ pub struct Spelling<'a> {
     pub free: u64,
     /// How many of the others may be none of those wanted.
     pub misses: u32,
+    /// How many characters beyond ASCII may begin in the text.
+    pub foreign: u32,
 }
 
-/// The bits of the words, at most 64, that are spelt so. A word whose text has a byte above 127 is one of them if it begins as it
-/// should: its characters are not all of one byte, and so not where they would be.
+/// The bits of the words, at most 64, that are spelt so. From the first byte above 127 on nothing is missed: not all characters are of
+/// one byte there, so they are not where they would be.
 pub fn spelt(level: Level, words: &[AtomicU64], spelling: Spelling) -> u64 {
     let words = &words[..words.len().min(64)];
     match level.usable() {
@@ -56,9 +58,14 @@ fn each(words: &[AtomicU64], spelling: Spelling) -> u64 {
     let is_spelt = |word: u64| {
         let counted = HIGH & TEXT & !spelling.free;
         let hits = spelling.choices.iter().fold(0, |hits, choice| hits | zero_bytes(word ^ choice));
-        let misses = (counted & !hits).count_ones();
+        let high = word & HIGH & TEXT;
+        let behind = u64::MAX.checked_shr(high.leading_zeros()).unwrap_or(0);
+        let misses = (counted & !hits & !behind).count_ones();
+        // The first byte of a character beyond ASCII begins with two ones, its others with 10.
+        let foreign = (high & word << 1).count_ones();
         word & spelling.mask == spelling.begin
-            && (word & HIGH & TEXT != 0 || misses <= spelling.misses)
+            && misses <= spelling.misses
+            && foreign <= spelling.foreign
     };
     let bits =
         words.iter().enumerate().map(|(i, word)| u64::from(is_spelt(word.load(Relaxed))) << i);
@@ -90,7 +97,8 @@ fn spelt_avx512(words: &[AtomicU64], spelling: Spelling) -> u64 {
             hits | _mm512_cmpeq_epi8_mask(own, _mm512_set1_epi64(*choice as i64))
         });
         let high = _mm512_movepi8_mask(own) & text;
-        found |= u64::from(begun & few_misses(!hits, high, spelling.misses)) << (8 * i);
+        let leads = high & _mm512_movepi8_mask(_mm512_slli_epi64::<1>(own));
+        found |= u64::from(begun & are_spelt(!hits, (high, leads), spelling)) << (8 * i);
     }
     found | each(rest, spelling).unbounded_shl(8 * blocks.len() as u32)
 }
@@ -105,7 +113,7 @@ fn spelt_avx2(words: &[AtomicU64], spelling: Spelling) -> u64 {
         (_mm256_set1_epi64x(TEXT as i64), _mm256_set1_epi64x((spelling.free | !TEXT) as i64));
     let mut found = 0;
     for (i, block) in blocks.iter().enumerate() {
-        let (mut begun, mut hits, mut high) = (0, 0, 0);
+        let (mut begun, mut hits, mut high, mut second) = (0, 0, 0, 0);
         for (half, words) in block.as_chunks::<4>().0.iter().enumerate() {
             let own = load_4_wide(words);
             let alike = _mm256_cmpeq_epi64(_mm256_and_si256(own, mask), begin);
@@ -116,8 +124,10 @@ fn spelt_avx2(words: &[AtomicU64], spelling: Spelling) -> u64 {
             });
             hits |= signs_of_32(found) << (32 * half);
             high |= signs_of_32(_mm256_and_si256(text, own)) << (32 * half);
+            second |= signs_of_32(_mm256_slli_epi64::<1>(own)) << (32 * half);
         }
-        found |= u64::from(begun & few_misses(!hits, high, spelling.misses)) << (8 * i);
+        let foreign = (high, high & second);
+        found |= u64::from(begun & are_spelt(!hits, foreign, spelling)) << (8 * i);
     }
     found | each(rest, spelling).unbounded_shl(8 * blocks.len() as u32)
 }
@@ -129,15 +139,30 @@ fn signs_of_32(bytes: __m256i) -> u64 {
     u64::from(_mm256_movemask_epi8(bytes) as u32)
 }
 
-/// A bit for each byte that has at most this many ones in `misses`, or any in `high`.
+/// A bit for each byte: for each of eight words. `misses`, `high` and `leads` have a bit for each byte of each word: whether none of
+/// those wanted is there, whether it is above 127, and whether a character beyond ASCII begins with it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "bmi2")]
-fn few_misses(misses: u64, high: u64, most: u32) -> u8 {
-    let pairs = misses - (misses >> 1 & (ONES * 0x55));
+fn are_spelt(misses: u64, (high, leads): (u64, u64), spelling: Spelling) -> u8 {
+    let mut few = at_most(misses, spelling.misses);
+    if high != 0 {
+        // The first byte of a word's text is a higher bit than the others.
+        let mut behind = high | high >> 1 & (ONES * 0x7F);
+        behind |= behind >> 2 & (ONES * 0x3F);
+        behind |= behind >> 4 & (ONES * 0x0F);
+        few = at_most(misses & !behind, spelling.misses) & at_most(leads, spelling.foreign);
+    }
+    _pext_u64(few, HIGH) as u8
+}
+
+/// The highest bit of each byte that has at most this many ones.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn at_most(bits: u64, most: u32) -> u64 {
+    let pairs = bits - (bits >> 1 & (ONES * 0x55));
     let fours = (pairs & (ONES * 0x33)) + (pairs >> 2 & (ONES * 0x33));
     let counts = (fours + (fours >> 4)) & (ONES * 0x0F);
     // A count is at most 8, so its byte reaches the highest bit if it is above `most`.
-    let many = counts + ONES * u64::from(0x7F - most.min(8));
-    _pext_u64(!many | !zero_bytes(high), HIGH) as u8
+    !(counts + ONES * u64::from(0x7F - most.min(8)))
 }

@@ -10,14 +10,16 @@ fn is_spelt(word: u64, spelling: Spelling) -> bool {
         spelling.choices.iter().any(|choice| byte(*choice, place) == byte(word, place))
     };
     let is_free = |place: usize| byte(spelling.free, place) != 0;
-    let misses = (1..8).filter(|place| !is_free(*place) && !is_wanted(*place)).count();
-    let is_ascii = (1..8).all(|place| byte(word, place) < 0x80);
-    word & spelling.mask == spelling.begin && (!is_ascii || misses <= spelling.misses as usize)
+    let ascii = (1..8).take_while(|place| byte(word, *place) < 0x80);
+    let misses = ascii.filter(|place| !is_free(*place) && !is_wanted(*place)).count();
+    let foreign = (1..8).filter(|place| byte(word, *place) >= 0xC0).count();
+    let few = misses <= spelling.misses as usize && foreign <= spelling.foreign as usize;
+    word & spelling.mask == spelling.begin && few
 }
 
 /// Words of few letters, so that many are nearly alike.
 fn word() -> impl Strategy<Value = u64> {
-    let byte = prop_oneof![6 => 0u8..4, 1 => any::<u8>(), 1 => Just(0x80), 1 => Just(0x7F)];
+    let byte = prop_oneof![6 => 0u8..4, 1 => any::<u8>(), 1 => 0x80u8..=0xFF, 1 => Just(0x7F)];
     prop_oneof![4 => prop::array::uniform8(byte).prop_map(u64::from_be_bytes), 1 => any::<u64>()]
 }
 
@@ -30,9 +32,10 @@ proptest! {
         mask in prop_oneof![3 => Just(0u64), 2 => Just(0xFF << 56), 1 => any::<u64>()],
         begin in prop_oneof![4 => Just(0u64), 1 => any::<u64>()],
         misses in prop_oneof![6 => 0u32..8, 1 => any::<u32>()],
+        foreign in prop_oneof![6 => 0u32..8, 1 => any::<u32>()],
     ) {
         let (free, begin) = (u64::from_be_bytes(free), begin & mask);
-        let spelling = Spelling { mask, begin, choices: &choices, free, misses };
+        let spelling = Spelling { mask, begin, choices: &choices, free, misses, foreign };
         let looked_at = words.iter().take(64).enumerate();
         let bits = looked_at.map(|(i, word)| u64::from(is_spelt(*word, spelling)) << i);
         let expected = bits.fold(0, |bits, bit| bits | bit);

@@ -134,7 +134,10 @@ impl FuzzyMatcher {
     pub(crate) fn prefix_filter(&self) -> PrefixFilter {
         let distance = self.fuzzy.distance as usize;
         let word = &self.word[..self.word_len];
-        let mut prefix_filter = PrefixFilter::with_misses(distance as u32);
+        // Each character that is not the word's takes an edit.
+        let foreign = distance + word.iter().filter(|own| !own.is_ascii()).count();
+        let mut prefix_filter =
+            PrefixFilter::with_misses(distance as u32).with_foreign(foreign as u32);
         // A term that ends before the word does lacks as many characters as it is shorter.
         let end = |place| if place < word.len() { NONE } else { 0 };
         prefix_filter.push(&std::array::from_fn(end));

@@ -142,6 +142,12 @@ impl Matcher<'_> {
         }
     }
 
+    /// True if terms are best sifted by the [filter](Self::prefix_filter) of their first bytes, or if
+    /// all that begin alike match. Few of a range or an expression may be left otherwise.
+    pub(crate) fn has_filter(&self) -> bool {
+        matches!(self, Matcher::Prefix(_) | Matcher::Wildcard { .. } | Matcher::Fuzzy(_))
+    }
+
     /// True if a term matches. Terms come in any order.
     pub(crate) fn matches(&mut self, term: &[u8]) -> bool {
         let near = match self {

@@ -26,6 +26,8 @@ pub(crate) struct PrefixFilter {
     /// All bits set where any byte is allowed.
     free: u64,
     misses: u32,
+    /// Characters beyond ASCII that a match may begin with.
+    foreign: u32,
 }
 
 /// The place of a prefix's second byte.
@@ -44,7 +46,12 @@ impl Default for PrefixFilter {
 impl PrefixFilter {
     /// Allows no byte yet; `misses` places may have another byte.
     pub(crate) fn with_misses(misses: u32) -> PrefixFilter {
-        PrefixFilter { choices: [0; CHOICES_MAX], count: 0, free: 0, misses }
+        PrefixFilter { choices: [0; CHOICES_MAX], count: 0, free: 0, misses, foreign: u32::MAX }
+    }
+
+    /// Allows at most this many characters beyond ASCII.
+    pub(crate) fn with_foreign(self, foreign: u32) -> PrefixFilter {
+        PrefixFilter { foreign, ..self }
     }
 
     /// Allows one more byte at each place, or [`NONE`].
@@ -101,6 +108,7 @@ impl PrefixFilter {
         if code > 1 {
             self.choices.iter_mut().for_each(|choice| *choice >>= u8::BITS);
             self.free = self.free >> u8::BITS | CODE_BYTE;
+            self.foreign = self.foreign.saturating_add(1);
         }
         self
     }
@@ -109,7 +117,8 @@ impl PrefixFilter {
     /// byte.
     pub(crate) fn spelling(&self) -> Spelling<'_> {
         let choices = &self.choices[..self.count];
-        Spelling { mask: 0, begin: 0, choices, free: self.free, misses: self.misses }
+        let PrefixFilter { free, misses, foreign, .. } = *self;
+        Spelling { mask: 0, begin: 0, choices, free, misses, foreign }
     }
 }
 

@@ -49,6 +49,9 @@ pub(crate) const SHORT_PHRASE_MAX: usize = 4;
 pub(crate) const TERMS_PASSED_MAX: usize = 8;
 /// Patterns: terms of a fresh segment whose prefixes are tested in one step of the meter.
 pub(crate) const PREFIXES_A_STEP: usize = 64;
+/// Patterns: steps by which the prefetch of a registered segment's prefixes is ahead. A step that is
+/// ruled out reads one cache line, the next one of which the processor does not expect.
+pub(crate) const STEPS_AHEAD: usize = 8;
 
 /// Kept clauses: a bitmap is made unless another required clause has fewer documents than this share
 /// of the clause's.

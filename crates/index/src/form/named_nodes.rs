@@ -4,7 +4,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
-use spirit_mem::{Region, Span};
+use spirit_mem::{Region, Span, prefetch};
 
 use crate::form::engraved_terms::TERM_KEY_BYTES;
 use crate::form::merged::Merged;
@@ -40,6 +40,31 @@ impl<'a> NamedNodes<'a> {
     pub(crate) fn node(&self, number: u32) -> Option<Node> {
         let is_there = (number as u64) < self.count;
         is_there.then(|| Node::read(self.region, self.starts[0] + number as u64 * NODE_BYTES))?
+    }
+
+    /// Prefetches a node, and its term in the segment's own table.
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, number: u32) {
+        let [nodes, keys, _] = self.starts;
+        self.prefetch_at(nodes + u64::from(number) * NODE_BYTES);
+        if self.merged.is_none() {
+            self.prefetch_at(keys + u64::from(number) * TERM_KEY_BYTES);
+        }
+    }
+
+    /// Prefetches the record of a node's term in the merged dictionary. The node should be in the
+    /// cache.
+    #[inline(always)]
+    pub(crate) fn prefetch_term(&self, number: u32) {
+        if let (Some(merged), Some(node)) = (self.merged, self.node(number)) {
+            merged.prefetch_record(node.record);
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_at(&self, at: u64) {
+        let word = self.region.peek(Span::<AtomicU64>::new(at, 1));
+        word.into_iter().flatten().for_each(prefetch);
     }
 
     /// Writes the bytes of a node's term. Returns its field and the number of bytes. Returns

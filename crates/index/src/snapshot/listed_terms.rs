@@ -2,8 +2,8 @@
 //! nodes once the segment is engraved raw.
 
 use std::cmp::Ordering;
-use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use spirit_mem::{Region, Span};
 
@@ -76,6 +76,23 @@ impl<'a> ListedTerms<'a> {
         self.next = self.order.behind(self.next, self.order.prefix(self.next) | behind);
     }
 
+    /// Returns the prefixes from the next term on that have the bits `begin` where `mask` has ones.
+    pub(super) fn prefixes(&self, mask: u64, begin: u64) -> &'a [AtomicU64] {
+        self.order.prefixes(self.next, mask, begin)
+    }
+
+    /// Prefetches what the number of the term at a place leads to.
+    #[inline(always)]
+    pub(super) fn prefetch_number(&self, place: usize) {
+        self.source.prefetch_number(self.order.number(place));
+    }
+
+    /// Prefetches the record with a term's bytes, if that is what its number leads to at last.
+    #[inline(always)]
+    pub(super) fn prefetch_term(&self, place: usize) {
+        self.source.prefetch_term(self.order.number(place));
+    }
+
     pub(super) fn place(&self) -> usize {
         self.next
     }
@@ -84,12 +101,25 @@ impl<'a> ListedTerms<'a> {
         self.next = place;
     }
 
+    /// Returns the next term if its bytes, which are written to `out`, are wanted.
+    pub(super) fn next_if(
+        &mut self,
+        out: &mut TermBuffer,
+        is_wanted: impl FnOnce(&[u8]) -> bool,
+    ) -> Option<OrderedTerm> {
+        let number = (self.next < self.order.len()).then(|| self.order.number(self.next))?;
+        self.next += 1;
+        let (field, len) = self.source.write(number, out)?;
+        is_wanted(&out[..len]).then(|| self.source.term(number, (field, len)))?
+    }
+
     /// Returns the next term and writes its bytes to `out`.
     pub(super) fn next_term(&mut self, out: &mut TermBuffer) -> Option<OrderedTerm> {
         while self.next < self.order.len() {
             let number = self.order.number(self.next);
             self.next += 1;
-            if let Some(found) = self.source.term(number, out) {
+            let written = self.source.write(number, out);
+            if let Some(found) = written.and_then(|term| self.source.term(number, term)) {
                 return Some(found);
             }
         }
@@ -130,8 +160,26 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn term(&self, number: u32, out: &mut TermBuffer) -> Option<OrderedTerm> {
-        let (field, len) = self.write(number, out)?;
+    #[inline(always)]
+    fn prefetch_number(&self, number: u32) {
+        match self {
+            Source::Flushed { dictionary, map, .. } => {
+                let id = map.get(number as usize).map(|id| TermId(id.load(Relaxed)));
+                id.into_iter().for_each(|id| dictionary.prefetch_record(id));
+            }
+            Source::Engraved { nodes, .. } => nodes.prefetch(number),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch_term(&self, number: u32) {
+        if let Source::Engraved { nodes, .. } = self {
+            nodes.prefetch_term(number);
+        }
+    }
+
+    /// Returns a term with its list. Its field and the number of its bytes are known.
+    fn term(&self, number: u32, (field, len): (FieldId, usize)) -> Option<OrderedTerm> {
         let (entry, ordinal) = match self {
             Source::Flushed { region, dictionary, map, segment } => {
                 let id = TermId(map.get(number as usize)?.load(Relaxed));

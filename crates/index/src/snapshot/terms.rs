@@ -1,5 +1,7 @@
 //! The terms of a segment in order, from any term on, with their lists in it.
 
+use std::sync::atomic::AtomicU64;
+
 use crate::form::packed_terms;
 use crate::form::shape::Lists;
 use crate::ground::term::{FieldId, TERM_BYTES_MAX, TermBuffer};
@@ -71,7 +73,7 @@ impl<'a> Segment<'a> {
     }
 }
 
-impl TermCursor<'_> {
+impl<'a> TermCursor<'a> {
     /// Returns the field of the next term and its first bytes. Returns `None` at the end.
     #[inline]
     pub fn begins(&self) -> Option<Beginning> {
@@ -99,6 +101,25 @@ impl TermCursor<'_> {
         }
     }
 
+    /// Returns the [prefixes](prefix) of the terms from the next one on that have the bits `begin`
+    /// where `mask` has ones. These are the highest bits. Returns `None` if the terms are packed:
+    /// then prefixes do not lie in one array.
+    pub fn prefixes(&self, mask: u64, begin: u64) -> Option<&'a [AtomicU64]> {
+        match &self.0 {
+            Form::Listed(terms) => Some(terms.prefixes(mask, begin)),
+            Form::Packed(..) => None,
+        }
+    }
+
+    /// Prefetches what leads to the bytes of the terms at some places: first their nodes, then their
+    /// records. Terms of packed lists need no prefetch: they lie one after the other.
+    pub fn prefetch(&self, places: impl Iterator<Item = u64> + Clone) {
+        if let Form::Listed(terms) = &self.0 {
+            places.clone().for_each(|place| terms.prefetch_number(place as usize));
+            places.for_each(|place| terms.prefetch_term(place as usize));
+        }
+    }
+
     /// Returns the place of the next term in the order. A [column](crate::column::Column) of
     /// keywords has these places as values.
     pub fn place(&self) -> u64 {
@@ -115,6 +136,22 @@ impl TermCursor<'_> {
             Form::Listed(terms) => terms.go_to(place),
             Form::Packed(Some(terms), _) => terms.go_to(place),
             Form::Packed(None, _) => {}
+        }
+    }
+
+    /// Writes the bytes of the next term to the front of `out`, and returns the term if they are
+    /// wanted. The list of another term is not looked up. Either way, goes on to the term behind.
+    pub fn next_if(
+        &mut self,
+        out: &mut TermBuffer,
+        is_wanted: impl FnOnce(&[u8]) -> bool,
+    ) -> Option<OrderedTerm> {
+        match &mut self.0 {
+            Form::Listed(terms) => terms.next_if(out, is_wanted),
+            Form::Packed(..) => {
+                let term = self.next_term(out)?;
+                is_wanted(&out[..term.len]).then_some(term)
+            }
         }
     }
 

@@ -52,7 +52,7 @@ pub struct Beginning {
 impl Beginning {
     /// Returns the beginning of a term with this prefix.
     #[inline]
-    pub(crate) fn of(prefix: u64) -> Beginning {
+    pub fn of(prefix: u64) -> Beginning {
         let all = prefix.to_be_bytes();
         // No writer makes a code beyond the last field. Damaged data may have one.
         let (field, code) = FieldId::from_code(&all).unwrap_or((FieldId::MAX, 2));
@@ -173,6 +173,13 @@ impl<'a> TermOrder<'a> {
         }
         let high = self.len().min(low + step - 1);
         low + self.prefixes[low..high].partition_point(|word| word.load(Relaxed) <= prefix)
+    }
+
+    /// Returns the prefixes from `index` on that have the bits `begin` where `mask` has ones, its
+    /// highest bits. All before them have lower ones.
+    pub(crate) fn prefixes(&self, index: usize, mask: u64, begin: u64) -> &'a [AtomicU64] {
+        let rest = self.prefixes.get(index..).unwrap_or(&[]);
+        &rest[..rest.partition_point(|word| word.load(Relaxed) & mask <= begin)]
     }
 
     /// Returns the number of the term at `index`.

@@ -101,6 +101,7 @@ pub(crate) fn ones_from(bits: &[u64], from: usize) -> impl Iterator<Item = usize
 }
 
 /// The set bits of a word, ascending.
+#[derive(Clone, Copy)]
 pub(crate) struct Ones(pub(crate) u64);
 
 impl Iterator for Ones {
