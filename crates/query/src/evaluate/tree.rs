@@ -505,8 +505,9 @@ impl<C: Limit> Evaluation<'_, C> {
         bits: &mut [u64],
     ) {
         let query = self.query;
-        let mut counts = Counts::new();
-        for child in query.children(node).filter(|c| query.counts(*c, Occur::Should)) {
+        let should = || query.children(node).filter(|c| query.counts(*c, Occur::Should));
+        let mut counts = Counts::of(should().count());
+        for child in should() {
             let mut own: Bits = [0; WORDS];
             let own = &mut own[..bits.len()];
             self.add_optional(place, child, window, own);

@@ -118,49 +118,58 @@ impl Iterator for Ones {
 }
 
 /// The number of matching clauses, for 64 documents at a time. Each binary digit of the counts is a
-/// row of bits. A clause is added by half adders, whose carry seldom goes far.
+/// row of bits. A clause is added by half adders, digit by digit, until nothing is carried.
 pub(crate) struct Counts {
     digits: [Bits; DIGITS],
+    /// The digits in use, which suffice for the number of clauses.
+    used: usize,
 }
 
 /// Digits that suffice for the highest number of clauses in a query.
 const DIGITS: usize = 16;
 
 impl Counts {
-    pub(crate) fn new() -> Counts {
-        Counts { digits: [[0; WORDS]; DIGITS] }
+    /// Returns counts of zero, for at most this many clauses.
+    pub(crate) fn of(clauses: usize) -> Counts {
+        let used = (usize::BITS - clauses.leading_zeros()) as usize;
+        Counts { digits: [[0; WORDS]; DIGITS], used: used.min(DIGITS) }
     }
 
     /// Increments the counts of the documents whose bits are set.
     pub(crate) fn add(&mut self, bits: &[u64]) {
-        for (number, word) in bits.iter().enumerate() {
-            let mut carry = *word;
-            for digit in &mut self.digits {
-                if carry == 0 {
-                    break;
-                }
-                (digit[number], carry) = (digit[number] ^ carry, digit[number] & carry);
+        let mut carries = [0; WORDS];
+        carries[..bits.len()].copy_from_slice(bits);
+        for digit in &mut self.digits[..self.used] {
+            let mut any = 0;
+            for (digit, carry) in digit.iter_mut().zip(&mut carries) {
+                (*digit, *carry) = (*digit ^ *carry, *digit & *carry);
+                any |= *carry;
+            }
+            if any == 0 {
+                return;
             }
         }
     }
 
     /// Clears the bits of documents whose count is below `minimum`.
     pub(crate) fn keep_at_least(&self, minimum: u32, bits: &mut [u64]) {
-        if minimum >= 1 << DIGITS {
+        if minimum >= 1 << self.used {
             return bits.fill(0);
         }
-        for (number, word) in bits.iter_mut().enumerate() {
-            // Digits are compared from the highest down. A count suffices if it is greater at the
-            // first difference, or equal.
-            let (mut more, mut least) = (0, u64::MAX);
-            for (power, digit) in self.digits.iter().enumerate().rev() {
-                let digit = digit[number];
-                if minimum >> power & 1 == 1 {
-                    least &= digit;
+        // Digits are compared from the highest down. A count suffices if it is greater at the first
+        // difference, or equal.
+        let (mut more, mut least) = ([0; WORDS], [u64::MAX; WORDS]);
+        for (power, digit) in self.digits[..self.used].iter().enumerate().rev() {
+            let is_set = minimum >> power & 1 == 1;
+            for ((more, least), digit) in more.iter_mut().zip(&mut least).zip(digit) {
+                if is_set {
+                    *least &= digit;
                 } else {
-                    more |= least & digit;
+                    *more |= *least & digit;
                 }
             }
+        }
+        for ((word, more), least) in bits.iter_mut().zip(&more).zip(&least) {
             *word &= more | least;
         }
     }
@@ -177,7 +186,7 @@ mod tests {
             clauses in proptest::collection::vec(any::<[u64; 2]>(), 0..20),
             minimum in 0u32..22,
         ) {
-            let mut counts = Counts::new();
+            let mut counts = Counts::of(clauses.len());
             clauses.iter().for_each(|bits| counts.add(bits));
             let mut kept = [u64::MAX; 2];
             counts.keep_at_least(minimum, &mut kept);
