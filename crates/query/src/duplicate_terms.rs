@@ -2,13 +2,11 @@
 //!
 //! All occurrences add equal scores. So the first one stays, with the sum of the boosts, like in
 //! Lucene's rewriting of a disjunction. One list is read instead of two. Where matching clauses are
-//! counted, each occurrence stays a clause.
+//! counted, each occurrence stays a clause. Nodes with more than [`RANKED_INLINE`] clauses are left as
+//! they are: each is compared with each, and they are not ranked list by list anyway.
 
+use crate::plan::RANKED_INLINE;
 use crate::query::{Kind, NONE, Node, NodeId, Query};
-
-/// Clauses of a node whose duplicates are joined, at most, since each is compared with each. Larger
-/// nodes are not ranked list by list anyway.
-const CLAUSES: usize = 32;
 
 impl Query {
     /// Joins duplicate terms. All clauses have their minimum by now.
@@ -17,7 +15,7 @@ impl Query {
             let Node { kind, tie, .. } = self.nodes[parent as usize];
             // The best of equal scores is not their sum.
             let is_summed = matches!(kind, Kind::Clauses { minimum: 0 | 1 }) && tie.is_none();
-            if !is_summed || self.children(parent).nth(CLAUSES).is_some() {
+            if !is_summed || self.children(parent).nth(RANKED_INLINE).is_some() {
                 continue;
             }
             let mut first = self.nodes[parent as usize].child;

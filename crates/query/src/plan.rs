@@ -125,29 +125,28 @@ impl Plan {
     }
 }
 
-/// Groups of terms. A document must contain a term of each group. A group has a bit for each of its
-/// terms, the lowest for the first.
+/// Groups of terms. A document must contain a term of each group. A group has the bits of its terms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Groups {
-    groups: [u32; TERMS_INLINE],
+    groups: [TermBits; TERMS_INLINE],
     count: usize,
 }
 
 impl Groups {
     /// Returns `None` if there is no room.
-    pub(crate) fn push(&mut self, terms: u32) -> Option<()> {
+    pub(crate) fn push(&mut self, terms: TermBits) -> Option<()> {
         *self.groups.get_mut(self.count)? = terms;
         self.count += 1;
         Some(())
     }
 
     /// Returns the groups, each as the bits of its terms.
-    pub(crate) fn as_slice(&self) -> &[u32] {
+    pub(crate) fn as_slice(&self) -> &[TermBits] {
         &self.groups[..self.count]
     }
 
     /// Returns the bits of all terms in groups.
-    pub(crate) fn all(&self) -> u32 {
+    pub(crate) fn all(&self) -> TermBits {
         self.as_slice().iter().fold(0, |all, group| all | group)
     }
 
@@ -163,7 +162,12 @@ impl Groups {
 }
 
 /// Terms of a query that has a ranked evaluator other than a tree, at most.
-pub(crate) const RANKED_INLINE: usize = 32;
+pub(crate) const RANKED_INLINE: usize = 64;
+
+/// A bit for each term of a query, or for each of its lists: the lowest for the first.
+pub(crate) type TermBits = u64;
+
+const _: () = assert!(RANKED_INLINE == TermBits::BITS as usize);
 
 /// The plan for a query by relevance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -174,9 +178,8 @@ pub(crate) struct RankedPlan {
     terms: [u32; RANKED_INLINE],
     sought: usize,
     count: usize,
-    /// A bit for each term sought, the lowest for the first. It is set if the term shares a clause
-    /// with the one before. Of such terms only the best score counts.
-    joined: u32,
+    /// The bit of a term sought is set if the term shares a clause with the one before. Of such terms only the best score counts.
+    joined: TermBits,
 }
 
 /// The choice of a ranked evaluator.
@@ -368,17 +371,22 @@ impl RankedPlan {
 }
 
 /// A list of terms under construction.
-#[derive(Default)]
 struct Terms {
     terms: [u32; RANKED_INLINE],
     count: usize,
     /// The terms that share a clause with the one before, of which only the best score counts.
-    joined: u32,
+    joined: TermBits,
+}
+
+impl Default for Terms {
+    fn default() -> Terms {
+        Terms { terms: [0; RANKED_INLINE], count: 0, joined: 0 }
+    }
 }
 
 impl Terms {
     /// Appends a term and returns its bit; `None` if there is no room.
-    fn push(&mut self, term: u32) -> Option<u32> {
+    fn push(&mut self, term: u32) -> Option<TermBits> {
         *self.terms.get_mut(self.count)? = term;
         self.count += 1;
         Some(1 << (self.count - 1))
@@ -391,7 +399,7 @@ impl Terms {
     }
 
     /// Appends the terms of a node that is a plain OR of terms, and returns their bits.
-    fn push_any(&mut self, query: &Query, node: NodeId) -> Option<u32> {
+    fn push_any(&mut self, query: &Query, node: NodeId) -> Option<TermBits> {
         let Kind::Clauses { minimum: 0 | 1 } = query.nodes[node as usize].kind else { return None };
         let mut bits = 0;
         for child in query.children(node) {
@@ -410,7 +418,7 @@ impl Terms {
 
     /// Appends the terms of a node that is an OR of terms, or the best of them without a part of the
     /// others. Returns their bits.
-    fn push_group(&mut self, query: &Query, node: NodeId) -> Option<u32> {
+    fn push_group(&mut self, query: &Query, node: NodeId) -> Option<TermBits> {
         let bits = self.push_any(query, node)?;
         match query.nodes[node as usize].tie {
             None => {}

@@ -76,6 +76,8 @@ pub(crate) const CANDIDATES_MAX: u64 = 128;
 /// MaxScore: postings that are read in the time of one look-up of a candidate ("non-essential lists
 /// are sifted only where that costs less").
 pub(crate) const POSTINGS_A_LOOK_UP: usize = 16;
+/// MaxScore: postings of a list that are added up in the time of one look-up of a candidate.
+pub(crate) const ADDED_A_LOOK_UP: u64 = 4;
 /// A list is dense if on average it has more than one posting in this many rows.
 pub(crate) const DENSE_ROWS: u32 = 32;
 /// Required groups of terms: a group is rare if all lists together have at least this many times its

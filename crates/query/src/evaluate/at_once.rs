@@ -12,7 +12,7 @@ use spirit_kernel::{Algorithm, Level};
 use super::window::is_empty;
 use super::{Evaluation, Place};
 use crate::leaf::END;
-use crate::plan::{Groups, TERMS_INLINE};
+use crate::plan::{Groups, TERMS_INLINE, TermBits};
 
 /// Words of a window: 32,768 ranks.
 const WORDS: usize = 512;
@@ -84,8 +84,9 @@ impl<C> Evaluation<'_, C> {
     ) -> Option<u64> {
         let (level, base) = (self.settings.level, place.base);
         let Wholes { mut lists, postings } = self.open_wholes(place, terms)?;
-        let numbers = |bits: u32| (0..terms.len()).filter(move |number| bits >> number & 1 == 1);
-        let lacks = |group: &u32| numbers(*group).all(|number| postings[number] == 0);
+        let numbers =
+            |bits: TermBits| (0..terms.len()).filter(move |number| bits >> number & 1 == 1);
+        let lacks = |group: &TermBits| numbers(*group).all(|number| postings[number] == 0);
         if groups.as_slice().iter().any(lacks) {
             return Some(0);
         }
@@ -186,7 +187,7 @@ impl Window {
     }
 
     /// Adds the documents of the lists whose bits in `numbers` are set.
-    fn add_some(self, lists: &mut [Whole<'_>], numbers: u32, bits: &mut Bits) {
+    fn add_some(self, lists: &mut [Whole<'_>], numbers: TermBits, bits: &mut Bits) {
         let some = lists.iter_mut().enumerate().filter(|(number, _)| numbers >> number & 1 == 1);
         some.for_each(|(_, list)| self.add(list, bits));
     }

@@ -11,7 +11,7 @@ use spirit_index::ground::rank_of;
 use super::{Evaluation, Place};
 use crate::collect::Collector;
 use crate::leaf::END;
-use crate::plan::Groups;
+use crate::plan::{Groups, TermBits};
 use crate::tuning::{LEAPFROG_GROUPS_MAX, LEAPFROG_STEPS_MAX};
 
 /// True if this many groups of terms leapfrog.
@@ -70,7 +70,13 @@ impl<C: Collector> Evaluation<'_, C> {
 
     /// Returns the first rank from `target` on at which one of some terms has a document. `bits`
     /// selects the terms.
-    fn earliest_of(&mut self, place: &Place<'_>, terms: &[u32], bits: u32, target: u32) -> u32 {
+    fn earliest_of(
+        &mut self,
+        place: &Place<'_>,
+        terms: &[u32],
+        bits: TermBits,
+        target: u32,
+    ) -> u32 {
         let mut earliest = END;
         for (number, term) in terms.iter().enumerate() {
             if bits >> number & 1 == 1 && earliest > target {

@@ -397,7 +397,7 @@ fn a_repeated_term_stands_once() {
         assert_eq!(strict(text), Ok(expected.to_owned()), "{text}");
         assert_eq!(shown(&parser().parse_lenient(text).0), expected, "{text}, leniently");
     }
-    let many = |last| format!("{}{last}", (0..31).map(|n| format!("w{n} ")).collect::<String>());
+    let many = |last| format!("{}{last}", (0..63).map(|n| format!("w{n} ")).collect::<String>());
     assert!(strict(&many("w0")).unwrap().starts_with("(w0^2 w1 "));
     assert!(
         strict(&many("x w0")).unwrap().starts_with("(w0 w1 "),

@@ -6,7 +6,8 @@
 //! [`REQUIRED_LOOKED_UP_MAX`] documents of a window contain all required terms, only they are
 //! looked up. Otherwise bits show [the candidates](super::candidates). At most [`CANDIDATES_MAX`]
 //! candidates are looked up in all lists, one by one. With more, the essential lists are added up,
-//! and non-essential lists are looked up for sums that they may lift above the threshold. Sparse
+//! and non-essential lists are looked up for sums that they may lift above the threshold, or added
+//! too where most sums are such. Sparse
 //! lists are processed [term at a time](super::term_at_a_time).
 //!
 //! Of the terms of one clause only the best score may count. A sum of all bounds it from above.
@@ -20,11 +21,11 @@ use super::{Evaluation, Ranked};
 use crate::evaluate::window::{Bits, RANKS, WORDS, aligned, ones};
 use crate::evaluate::{OUT, Place};
 use crate::leaf::END;
-use crate::plan::RANKED_INLINE;
-use crate::rank::{MORE, TermSum};
+use crate::plan::{RANKED_INLINE, TermBits};
+use crate::rank::{MORE, SLACK, TermSum};
 use crate::tuning::{
-    CANDIDATES_MAX, DENSE_ROWS, POSTINGS_A_LOOK_UP, REQUIRED_LOOKED_UP_MAX, SIFTED_ONCE_MAX,
-    UNSIFTED_MAX,
+    ADDED_A_LOOK_UP, CANDIDATES_MAX, DENSE_ROWS, POSTINGS_A_LOOK_UP, REQUIRED_LOOKED_UP_MAX,
+    SIFTED_ONCE_MAX, UNSIFTED_MAX,
 };
 
 /// The lists of a segment, in the order of the query's terms.
@@ -38,7 +39,7 @@ struct Streams<'l> {
     /// Each list's upper bound in the window.
     ahead: [Ahead; RANKED_INLINE],
     /// The required lists, a bit each.
-    required: u32,
+    required: TermBits,
     /// The number of non-essential lists, which come first in `order`.
     others: usize,
     /// The upper bound of the non-essential lists together.
@@ -200,7 +201,7 @@ impl Evaluation<'_, Ranked<'_>> {
     fn rank_sum(
         &mut self,
         place: &Place<'_>,
-        streams: &Streams<'_>,
+        streams: &mut Streams<'_>,
         window: &InWindow,
         scores: &mut [f32],
     ) {
@@ -215,6 +216,10 @@ impl Evaluation<'_, Ranked<'_>> {
             streams.add_essential(level, window, bits, scores);
         }
         window.keep_required(level, bits);
+        if !streams.joined {
+            let rows = END - place.base;
+            streams.add_others(level, window, rows, (self.limit() / MORE, bits), scores);
+        }
         let others_bound = if streams.joined { 0.0 } else { streams.others_bound };
         let (mut out, mut from) = ([0; OUT], 0);
         // Invariant: all sums before `from` were compared with the threshold. Terminates: `above`
@@ -225,38 +230,57 @@ impl Evaluation<'_, Ranked<'_>> {
             let threshold = self.collector.top.threshold();
             let needed = threshold.min(threshold / MORE) - others_bound;
             let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
-            for bit in &out[..found] {
-                let (rank, score) = (first + bit, scores[*bit as usize]);
-                if !streams.joined {
-                    self.rank_candidate(place, streams, rank, score);
-                } else if score > self.collector.top.threshold() {
-                    self.offer_scored(place, rank, score);
+            if !streams.joined {
+                self.rank_candidates(place, streams, first, (&out[..found], scores));
+            } else {
+                for bit in &out[..found] {
+                    let score = scores[*bit as usize];
+                    if score > self.collector.top.threshold() {
+                        self.offer_scored(place, first + bit, score);
+                    }
                 }
             }
             from = next;
         }
     }
 
-    /// Offers a document whose essential lists sum up to `score`, if the non-essential ones can
-    /// lift it above the threshold.
-    fn rank_candidate(&mut self, place: &Place<'_>, streams: &Streams<'_>, rank: u32, score: f32) {
+    /// Offers the documents from rank `first` on, at most [`OUT`], whose essential lists sum up to
+    /// `scores`, if the non-essential ones can lift them above the threshold. List by list those that
+    /// are left are looked up.
+    fn rank_candidates(
+        &mut self,
+        place: &Place<'_>,
+        streams: &Streams<'_>,
+        first: u32,
+        (bits, scores): (&[u32], &[f32]),
+    ) {
         let level = self.settings.level;
-        let (mut score, mut left) = (score, streams.others_bound);
-        // Invariant: `left` is the sum of the upper bounds of the lists that were not looked up
+        let (mut left, mut words) = (Sums::of(first, bits, scores), [0; OUT]);
+        // Invariant: `bound` is the sum of the upper bounds of the lists that were not looked up
         // yet.
-        for other in (0..streams.others).rev() {
-            if (score + left) * MORE <= self.collector.top.threshold() {
+        let mut bound = streams.others_bound;
+        for number in streams.order[..streams.others].iter().rev() {
+            left.keep_above(self.collector.top.threshold(), bound);
+            if left.count == 0 {
                 return;
             }
-            let number = streams.order[other];
-            left -= streams.ahead[number].bound;
-            if let Some(word) = streams.lists[number].look_up(level, rank) {
-                score += streams.lists[number].score(word);
+            bound -= streams.ahead[*number].bound;
+            let list = &streams.lists[*number];
+            let (ranks, sums) = left.parts();
+            list.look_up_all(level, ranks, &mut words);
+            for (sum, word) in sums.iter_mut().zip(&words).filter(|(_, word)| **word != 0) {
+                *sum += list.score(*word);
             }
         }
-        if score * MORE <= self.collector.top.threshold() {
-            return;
+        left.keep_above(self.collector.top.threshold(), 0.0);
+        for rank in left.parts().0.iter() {
+            self.rank_exactly(place, streams, *rank);
         }
+    }
+
+    /// Offers a document whose sum beats the threshold, unless a rounding error lifted it.
+    fn rank_exactly(&mut self, place: &Place<'_>, streams: &Streams<'_>, rank: u32) {
+        let level = self.settings.level;
         // Summed in the order of the terms, so a document has one score in all evaluators.
         let mut exact = 0.0;
         for list in &streams.lists[..streams.len] {
@@ -267,6 +291,50 @@ impl Evaluation<'_, Ranked<'_>> {
         if exact > self.collector.top.threshold() {
             self.offer_scored(place, rank, exact);
         }
+    }
+}
+
+/// Counts the sums above a number, of the documents whose bits are set.
+fn count_above(level: Level, scores: &[f32], bits: &[u64], needed: f32) -> usize {
+    let (mut out, mut from, mut count) = ([0; OUT], 0, 0);
+    // Terminates: `above` returns a greater `next`.
+    while from < scores.len() {
+        let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
+        (from, count) = (next, count + found);
+    }
+    count
+}
+
+/// Documents of a window that may be among the best, and the sums of their scores so far.
+struct Sums {
+    ranks: [u32; OUT],
+    sums: [f32; OUT],
+    count: usize,
+}
+
+impl Sums {
+    /// Returns the documents of some bits from the rank `first` on, which ascend.
+    fn of(first: u32, bits: &[u32], scores: &[f32]) -> Sums {
+        let mut all = Sums { ranks: [0; OUT], sums: [0.0; OUT], count: bits.len() };
+        let to = all.ranks.iter_mut().zip(&mut all.sums);
+        for ((rank, sum), bit) in to.zip(bits) {
+            (*rank, *sum) = (first + bit, scores[*bit as usize]);
+        }
+        all
+    }
+
+    /// Drops those that cannot beat a threshold, since at most `bound` is added to their sums.
+    fn keep_above(&mut self, threshold: f32, bound: f32) {
+        let mut kept = 0;
+        for number in 0..self.count {
+            (self.ranks[kept], self.sums[kept]) = (self.ranks[number], self.sums[number]);
+            kept += usize::from((self.sums[number] + bound) * MORE > threshold);
+        }
+        self.count = kept;
+    }
+
+    fn parts(&mut self) -> (&[u32], &mut [f32]) {
+        (&self.ranks[..self.count], &mut self.sums[..self.count])
     }
 }
 
@@ -284,6 +352,40 @@ impl Streams<'_> {
             let mut list = self.lists[*number];
             while let Some(run) = list.take_run(level, window.end) {
                 kernel::set_bits(level, run, window.first, bits);
+                kernel::add_scores(level, run, list.lengths, list.bm25, window.first, scores);
+            }
+        }
+    }
+
+    /// Adds the non-essential lists that have few postings for the documents that would be looked up
+    /// in them: those of `bits` whose sums may beat the threshold. What is left is non-essential. The
+    /// segment has this many rows.
+    fn add_others(
+        &mut self,
+        level: Level,
+        window: &InWindow,
+        rows: u32,
+        (threshold, bits): (f32, &[u64]),
+        scores: &mut [f32],
+    ) {
+        if self.others == 0 {
+            return;
+        }
+        let candidates = count_above(level, scores, bits, threshold - self.others_bound);
+        let others = std::mem::take(&mut self.others);
+        self.others_bound = 0.0;
+        for at in 0..others {
+            let number = self.order[at];
+            let mut list = self.lists[number];
+            // The share of the window, if the postings are spread evenly.
+            let postings = list.len() as u64 * u64::from(RANKS) / u64::from(rows.max(RANKS));
+            if postings > candidates as u64 * ADDED_A_LOOK_UP {
+                self.order[self.others] = number;
+                self.others += 1;
+                self.others_bound += self.ahead[number].bound;
+                continue;
+            }
+            while let Some(run) = list.take_run(level, window.end) {
                 kernel::add_scores(level, run, list.lengths, list.bm25, window.first, scores);
             }
         }
@@ -423,8 +525,11 @@ impl Streams<'_> {
         let order = &mut self.order[..self.len];
         order.iter_mut().enumerate().for_each(|(number, place)| *place = number);
         order.sort_unstable_by(|a, b| self.ahead[*a].bound.total_cmp(&self.ahead[*b].bound));
+        let all = self.bound_of(TermBits::MAX);
+        // Most lists are not required by far, and need no sum of their own.
+        let may_be = |own: usize| all - self.ahead[own].bound - all * SLACK <= limit;
         let without = |own: usize| self.bound_of(!(1 << own));
-        let is_required = |own: &usize| without(*own) * MORE <= limit;
+        let is_required = |own: &usize| may_be(*own) && without(*own) * MORE <= limit;
         self.required = (0..self.len).filter(is_required).fold(0, |bits, list| bits | 1 << list);
         (self.others, self.others_bound) = (0, 0.0);
         let mut others = 0;
@@ -444,7 +549,7 @@ impl Streams<'_> {
     }
 
     /// Returns the upper bound of some lists together, a bit each.
-    fn bound_of(&self, lists: u32) -> f32 {
+    fn bound_of(&self, lists: TermBits) -> f32 {
         let mut sum = TermSum::default();
         for number in (0..self.len).filter(|number| lists >> number & 1 == 1) {
             sum.add(self.lists[number].clause, self.ahead[number].bound);

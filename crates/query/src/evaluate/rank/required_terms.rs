@@ -3,7 +3,7 @@
 //! done. With a required term, only segments that have all of those are visited.
 
 use crate::evaluate::{Evaluation, Place};
-use crate::plan::{Groups, RANKED_INLINE, TERMS_INLINE};
+use crate::plan::{Groups, RANKED_INLINE, TERMS_INLINE, TermBits};
 
 use super::Ranked;
 use super::lists::List;
@@ -40,12 +40,12 @@ impl Evaluation<'_, Ranked<'_>> {
     /// Like [`rank_required`](Self::rank_required), in a segment whose lists are open. If they are
     /// dense and no group is rare, windows find the matches.
     fn rank_groups_at(&mut self, place: &Place<'_>, terms: &[u32], groups: &Groups) {
-        let postings = |group: u32| -> usize {
+        let postings = |group: TermBits| -> usize {
             let of_group = terms.iter().enumerate().filter(|(number, _)| group >> number & 1 == 1);
             of_group.map(|(_, term)| self.scratch.leaves[*term as usize].postings as usize).sum()
         };
         let rarest = groups.as_slice().iter().map(|group| postings(*group)).min().unwrap_or(0);
-        let (all, rows) = (postings(u32::MAX), (END - place.base) as usize);
+        let (all, rows) = (postings(TermBits::MAX), (END - place.base) as usize);
         if all <= rows / DENSE_ROWS as usize || rarest * RARE_GROUP <= all {
             self.rank_required_at(place, terms, groups);
         } else {

@@ -15,7 +15,7 @@ use super::block_filter::BlockFilter;
 use super::lists::{Ahead, BLOCK, List, bar};
 use super::{Evaluation, Ranked};
 use crate::evaluate::Place;
-use crate::plan::RANKED_INLINE;
+use crate::plan::{RANKED_INLINE, TermBits};
 use crate::rank::{MORE, TermSum};
 
 /// Words of a block's bits.
@@ -32,7 +32,7 @@ struct Turn<'o> {
     /// The index of the list in `order`.
     number: usize,
     /// For each group, a bit for each of its lists. A document must be in one list of each group.
-    groups: &'o [u32],
+    groups: &'o [TermBits],
 }
 
 impl<'o> Turn<'o> {
@@ -43,7 +43,7 @@ impl<'o> Turn<'o> {
     }
 
     /// Returns the groups that the list does not belong to.
-    fn other_groups(self) -> impl Iterator<Item = u32> + 'o {
+    fn other_groups(self) -> impl Iterator<Item = TermBits> + 'o {
         let own = self.order[self.number];
         self.groups.iter().copied().filter(move |group| group >> own & 1 == 0)
     }
@@ -62,7 +62,7 @@ impl Evaluation<'_, Ranked<'_>> {
         &mut self,
         place: &Place<'_>,
         lists: &mut [List<'_>],
-        groups: &[u32],
+        groups: &[TermBits],
     ) {
         let mut order = [0; RANKED_INLINE];
         let order = &mut order[..lists.len()];
@@ -110,7 +110,7 @@ impl Evaluation<'_, Ranked<'_>> {
             }
             let is_there = |list: &usize| ahead[*list].frequency > 0;
             let has =
-                |group: u32| later.iter().any(|list| group >> list & 1 == 1 && is_there(list));
+                |group: TermBits| later.iter().any(|list| group >> list & 1 == 1 && is_there(list));
             let lacks = turn.other_groups().any(|group| !has(group));
             if lacks || self.is_beaten(bound * MORE) || !self.meter.step() {
                 continue;
