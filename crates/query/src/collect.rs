@@ -30,6 +30,11 @@ pub(crate) trait Limit {
 pub(crate) trait Collector: Limit {
     /// True if matches need no addresses. Then `skip` may be called instead of `take`.
     const COUNTS: bool;
+    /// True if the next match needs no address. While it is false, `skip` is not called.
+    #[inline(always)]
+    fn counts(&self) -> bool {
+        Self::COUNTS
+    }
     /// Takes a match.
     fn take(&mut self, segment: SegmentId, local: u32);
     /// Takes `count` matches without their addresses.

@@ -156,6 +156,11 @@ impl Scratch {
         self.weights.fill(query, counts, ranking.parameters);
     }
 
+    /// Returns an upper bound on every score of `query`, by its weights.
+    pub(crate) fn highest_score(&self, query: &Query) -> f32 {
+        if self.weights.are_of(query) { self.weights.highest(query) } else { 0.0 }
+    }
+
     /// Returns the memory for a field's lengths.
     fn lengths(&self, field: FieldId) -> &[AtomicU16] {
         if field == FieldId::TEXT { &self.lengths } else { &self.field_lengths }

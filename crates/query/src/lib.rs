@@ -14,6 +14,7 @@ mod compile;
 mod decide;
 mod display;
 mod duplicate_terms;
+mod equal_scores;
 mod evaluate;
 mod explanation;
 mod expression;
@@ -54,6 +55,7 @@ mod words;
 pub use clause::{Bool, Clause, TEXT, Word};
 pub use collect::Address;
 pub use decide::{Decider, DocumentTerms};
+pub use equal_scores::has_equal_scores;
 pub use evaluate::{Scratch, Settings, Wanted, snapshot_for};
 pub use explanation::{Explanation, Frequency, Scoring, Worth};
 pub use facet::{
@@ -86,6 +88,7 @@ use spirit_index::snapshot::Snapshot;
 use spirit_schema::Schema;
 
 use collect::{Collector, Count, Newest};
+use equal_scores::EqualScores;
 use evaluate::{Evaluation, Explained, Ranked, Surveyed};
 use limits::Meter;
 use plan::RankedPlan;
@@ -134,6 +137,25 @@ pub fn best(
     }
     scratch.weights = weights;
     done
+}
+
+/// Like [`best`], for a query that [has equal scores](has_equal_scores). Counts its matches too. For
+/// a first page without fading.
+pub fn newest_of_equals(
+    snapshot: &Snapshot<'_>,
+    query: &Query,
+    settings: Settings<'_>,
+    scratch: &mut Scratch,
+    executor: u32,
+    top: &mut Top,
+    tally: &mut Tally,
+) -> Result<(), Stop> {
+    let score = scratch.highest_score(query);
+    let left = top.first_page().unwrap_or(0);
+    let equals = EqualScores { top, tally: *tally, snapshot, executor, score, left };
+    let older = || OlderEntries::new(snapshot.memory());
+    *tally = run(snapshot, query, settings, scratch, equals, older)?.tally;
+    Ok(())
 }
 
 /// Offers to `first` the matches in `executor`'s snapshot that may be among the first in the order

@@ -84,6 +84,20 @@ fn queries() -> Vec<String> {
             format!("+{a} {c} +{a} {a}"),
             format!("+{a} +({b} {c})"),
             format!("+(w0 {c})^2 {d} +({b} w1) +w2 -{e}"),
+            format!("({a} w0 {b} w2)~2^=1.5"),
+            format!("{a}*"),
+            format!("{b}~1"),
+            format!("+w1*^2 +{c}^=3 -{a}"),
+        ]);
+    }
+    // Of many words, of which most are frequent and some repeated; more than are ranked list by list.
+    for count in [33, 40, 63, 64, 65, 70] {
+        let words = (0..count).map(|_| word()).collect::<Vec<_>>().join(" ");
+        queries.extend([
+            words.clone(),
+            format!("{words} -w3"),
+            format!("{words} +w2"),
+            format!("+(w0 w1 w5) {words}"),
         ]);
     }
     // Phrases that are there, of words that are frequent, one of them twice.
@@ -120,8 +134,12 @@ fn is_the_same_with_and_without(index: &Index) {
     let mut phrases = 0;
     for query in queries() {
         let expected = pages(index, &query, |k| Search::best(k).exhaustive().windows());
-        let ways: [fn(usize) -> Search; 3] =
-            [Search::best, |k| Search::best(k).windows(), |k| Search::best(k).exhaustive()];
+        let ways: [fn(usize) -> Search; 4] = [
+            Search::best,
+            |k| Search::best(k).windows(),
+            |k| Search::best(k).exhaustive(),
+            |k| Search::best(k).total(100),
+        ];
         for (number, way) in ways.into_iter().enumerate() {
             assert_eq!(pages(index, &query, way), expected, "{query}, way {number}");
         }

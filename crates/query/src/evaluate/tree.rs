@@ -59,7 +59,7 @@ impl<C: Collector> Evaluation<'_, C> {
     /// Counts the matches of a segment, if only their number is wanted and the shape allows it
     /// without walking the tree.
     fn at_once(&mut self, place: &Place<'_>, shape: Shape<'_>) -> Option<u64> {
-        if !C::COUNTS || place.has_dead || !self.meter.step() {
+        if !self.collector.counts() || place.has_dead || !self.meter.step() {
             return None;
         }
         match shape {
@@ -81,14 +81,14 @@ impl<C: Collector> Evaluation<'_, C> {
     /// Offers all documents of a segment that the tree matches.
     fn walk(&mut self, place: &Place<'_>, shape: Shape<'_>) {
         if let Shape::Any(terms) = shape
-            && !C::COUNTS
+            && !self.collector.counts()
             && merges(self.collector.wanted())
         {
             return self.merge(place, terms);
         }
         let mut first = place.first;
         if let Shape::Groups(terms, groups) = shape
-            && !C::COUNTS
+            && !self.collector.counts()
             && merges(self.collector.wanted())
             && leapfrogs(groups)
         {
@@ -103,7 +103,7 @@ impl<C: Collector> Evaluation<'_, C> {
     }
 
     fn offer_window(&mut self, place: &Place<'_>, window: Window, bits: &[u64]) {
-        if C::COUNTS && !place.has_dead {
+        if self.collector.counts() && !place.has_dead {
             return self.collector.skip(kernel::count_bits(self.settings.level, bits));
         }
         for bit in ones(bits) {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use spirit_index::snapshot::Snapshot;
 use spirit_query::{
-    Algorithm, Counts, Parameters, Query, Ranking, Scored, Scratch, Settings, Stop, Total,
-    snapshot_for,
+    Algorithm, Counts, Parameters, Query, Ranking, Scored, Scratch, Settings, Stop, Tally, Total,
+    has_equal_scores, newest_of_equals, snapshot_for,
 };
 
 use crate::cached::{Bypass, Caller, Candidate, Outcome, Question, Recall};
@@ -257,6 +257,20 @@ pub(crate) fn count_terms<'v>(
     }
 }
 
+/// Returns a count of the matches if the pass that finds the best can count them too: all score
+/// equally, and the cache has no part in it.
+fn tally_of_equals(
+    ask: Ask<'_>,
+    search: &Search,
+    by: Ranking,
+    candidate: Option<Candidate<'_>>,
+    counted: Option<&Count<'_>>,
+) -> Option<Tally> {
+    let tally = counted?.tally_alone().filter(|_| candidate.is_none())?;
+    let is_plain = search.after.is_none() && by.skips && by.fading.is_none() && !search.windows;
+    (is_plain && has_equal_scores(ask.query)).then_some(tally)
+}
+
 /// Finds the best hits by relevance.
 fn best(
     ask: Ask<'_>,
@@ -279,6 +293,7 @@ fn best(
     let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);
     let Ranking { parameters, fading, .. } = by;
     let order = Found::Best(Ranked { parameters, fading, limit });
+    let mut equals = tally_of_equals(ask, search, by, candidate, counted.as_ref());
     let is_kept = candidate.as_mut().is_some_and(|candidate| candidate.begin(recall));
     let mut kept = candidate.filter(|_| is_kept);
     if let Some(candidate) = &mut kept
@@ -290,7 +305,15 @@ fn best(
         scratch.weigh(query, counts, by);
         ask.with_clauses(view, settings, recall, |settings| {
             for (number, snapshot) in snapshots.iter(view).enumerate() {
-                spirit_query::best(&snapshot, query, settings, by, scratch, number as u32, top)?;
+                let number = number as u32;
+                match &mut equals {
+                    Some(tally) => {
+                        newest_of_equals(&snapshot, query, settings, scratch, number, top, tally)?;
+                    }
+                    None => {
+                        spirit_query::best(&snapshot, query, settings, by, scratch, number, top)?;
+                    }
+                }
             }
             Ok::<_, Stop>(())
         })?;
@@ -304,7 +327,11 @@ fn best(
     hits.clear();
     hits.extend(scored.iter().map(|found| found.hit));
     let mut room = Totaling { snapshots, scratch, recall: total_recall };
-    let total = counted.as_mut().map(|counted| counted.all(ask, view, settings, &mut room));
-    (memory.found, memory.total) = (order, total.transpose()?);
+    let total = match (equals, counted) {
+        (Some(tally), _) => Some(tally.total()),
+        (None, Some(counted)) => Some(counted.all(ask, view, settings, &mut room)?),
+        (None, None) => None,
+    };
+    (memory.found, memory.total) = (order, total);
     Ok(())
 }

@@ -22,6 +22,12 @@ impl<'r> Count<'r> {
         Count { up_to, candidate: ask.candidate(Question::Total(up_to), recall) }
     }
 
+    /// Returns a count that has nothing to do with the result cache; `None` if the cache may have an
+    /// entry.
+    pub(crate) fn tally_alone(&self) -> Option<Tally> {
+        self.candidate.is_none().then(|| Tally::up_to(self.up_to))
+    }
+
     /// Counts the matches in the snapshots of all executors.
     pub(crate) fn all(
         &mut self,

@@ -11,7 +11,7 @@ use spirit::lab::Postings;
 use spirit::query::Bool;
 use spirit::schema::Schema;
 use spirit::search::Total;
-use spirit::{Clause, FieldKind, Index, Operator, Query, Reader, Search, SearchError};
+use spirit::{Clause, FieldKind, Hits, Index, Operator, Query, Reader, Search, SearchError};
 use spirit_oracle::{Collection, Oracle, terms_of};
 
 use crate::support::Chance;
@@ -216,7 +216,9 @@ fn check_totals(reader: &mut Reader, query: &Query, count: u64) {
         let total = reader.count_up_to(query, up_to).unwrap();
         assert!(sound(up_to, total), "{total:?} of {count} up to {up_to}");
         for search in [Search::newest(3), Search::best(3)] {
+            let alone = first_of(&reader.search(query, search.clone()).unwrap());
             let hits = reader.search(query, search.clone().total(up_to)).unwrap();
+            assert_eq!(first_of(&hits), alone, "with a total up to {up_to}");
             let total = hits.total().unwrap();
             assert!(sound(up_to, total), "{total:?} of {count} up to {up_to}");
             let Some(cursor) = hits.cursor().unwrap() else { continue };
@@ -225,6 +227,12 @@ fn check_totals(reader: &mut Reader, query: &Query, count: u64) {
             assert!(total.is_some_and(|total| sound(up_to, total)), "{total:?} of {count}");
         }
     }
+}
+
+/// The keys of hits, with their scores to the last bit.
+fn first_of(hits: &Hits<'_>) -> Vec<(String, Option<u32>)> {
+    let keys = hits.keys().unwrap();
+    keys.into_iter().zip(hits.iter().map(|hit| hit.score().map(f32::to_bits))).collect()
 }
 
 /// The best matches have the scores that the oracle gives them, and none that scores more is left out; passing over blocks
