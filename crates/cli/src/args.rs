@@ -171,6 +171,7 @@ Examples:
   tail -f app.log | spirit ingest -d log --ack -
   spirit ingest -d log --record-start '^\\d{4}-' /var/log/app
   spirit ingest -d shop --delimiter ';' --text-field name items.csv.gz
+  spirit ingest -d web crawl-00.warc.gz crawl-01.warc.gz
   spirit ingest -d news --resume day1.jsonl day2.jsonl
   spirit ingest -d log --resume --follow /var/log/app.log
   spirit ingest -d news --dram 4GiB --nvm 64GiB --analyzer english posts.tsv

@@ -14,17 +14,27 @@ use spirit_forms::object::{Given, Object};
 use crate::format::Format;
 use crate::input::{Line, values};
 use crate::logfmt;
+use crate::web::{self, Page};
 
 /// A record that is no document.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Malformed {
     TooLong,
     Unclosed,
-    Utf8 { byte: usize },
+    Utf8 {
+        byte: usize,
+    },
     NoTab,
-    Row { values: usize, columns: usize },
+    Row {
+        values: usize,
+        columns: usize,
+    },
     Quote,
     Logfmt(String),
+    /// A record of a collection.
+    Damaged(String),
+    NoPage(String),
+    Linedoc,
     Object(NoDocument),
 }
 
@@ -39,6 +49,9 @@ impl Malformed {
             Malformed::Row { .. } => "wrong number of values",
             Malformed::Quote => "open quotation mark",
             Malformed::Logfmt(_) => "malformed logfmt",
+            Malformed::Damaged(_) => "damaged record",
+            Malformed::NoPage(_) => "unreadable page",
+            Malformed::Linedoc => "no title, date and text",
             Malformed::Object(NoDocument::Json(_)) => "malformed JSON",
             Malformed::Object(NoDocument::Key | NoDocument::KeyTwice(_)) => "invalid key",
         }
@@ -61,7 +74,9 @@ impl fmt::Display for Malformed {
                 write!(f, "a row of {values} values, where the first row names {columns} columns")
             }
             Malformed::Quote => f.write_str("a quotation mark is open to the end of the file"),
-            Malformed::Logfmt(reason) => f.write_str(reason),
+            Malformed::Logfmt(reason) | Malformed::NoPage(reason) => f.write_str(reason),
+            Malformed::Damaged(reason) => write!(f, "a damaged record was passed over: {reason}"),
+            Malformed::Linedoc => f.write_str("expected TITLE<TAB>DATE<TAB>TEXT"),
             Malformed::Object(error) => error.fmt(f),
         }
     }
@@ -72,6 +87,9 @@ impl From<NoDocument> for Malformed {
         Malformed::Object(error)
     }
 }
+
+/// The first line of a file of Lucene's benchmarks, which names its columns.
+const LINEDOCS_HEAD: &[u8] = b"FIELDS_HEADER_INDICATOR###";
 
 /// How documents are read, besides their format.
 #[derive(Clone, Debug)]
@@ -138,12 +156,24 @@ impl Parser {
         Ok(Parser { format, rules, columns })
     }
 
-    pub(crate) fn parse<'a>(&self, record: &Line<'a>) -> Result<Document<'a>, Malformed> {
+    /// Returns a record's document; none if it holds none, as many records of archives do.
+    pub(crate) fn parse<'a>(&self, record: &Line<'a>) -> Result<Option<Document<'a>>, Malformed> {
         let record = match *record {
             Line::Bytes(record) => record,
             Line::TooLong => return Err(Malformed::TooLong),
             Line::Unclosed => return Err(Malformed::Unclosed),
+            Line::Damaged(reason) => return Err(Malformed::Damaged(reason.to_owned())),
         };
+        match self.format {
+            Format::Warc => return of_page(web::of_warc(record)),
+            Format::Trec => return of_page(web::of_trec(record).map(Some)),
+            Format::Linedocs if record.starts_with(LINEDOCS_HEAD) => return Ok(None),
+            _ => {}
+        }
+        self.of_text(record).map(Some)
+    }
+
+    fn of_text<'a>(&self, record: &'a [u8]) -> Result<Document<'a>, Malformed> {
         let text = utf8(record)?;
         match self.format {
             Format::Lines => Ok(Document { key: None, text: text.into(), fields: Vec::new() }),
@@ -157,6 +187,19 @@ impl Parser {
             Format::Jsonl | Format::Json => Ok(Document::of_json(text, &self.rules.texts)?),
             Format::Csv => self.document(self.row(record)?),
             Format::Logfmt => self.document(self.logfmt(text)?),
+            Format::Linedocs => self.linedoc(text),
+            Format::Warc | Format::Trec => Err(Malformed::NoPage(String::new())),
+        }
+    }
+
+    /// Returns the document of a line of Lucene's benchmarks.
+    fn linedoc(&self, line: &str) -> Result<Document<'static>, Malformed> {
+        let mut parts = line.splitn(3, '\t').map(str::to_owned);
+        match (parts.next(), parts.next(), parts.next()) {
+            (Some(title), Some(date), Some(text)) => {
+                Ok(with_fields(None, [("title", Some(title)), ("date", Some(date))], text))
+            }
+            _ => Err(Malformed::Linedoc),
         }
     }
 
@@ -214,6 +257,27 @@ impl Column {
         }
         Some(Given::Text(text.to_owned().into()))
     }
+}
+
+/// Returns the document of a page.
+fn of_page(page: Result<Option<Page>, String>) -> Result<Option<Document<'static>>, Malformed> {
+    let page = page.map_err(Malformed::NoPage)?;
+    let document = |Page { key, url, date, text }| {
+        with_fields(Some(key), [("url", url), ("date", date)], text)
+    };
+    Ok(page.map(document))
+}
+
+/// Returns a document with fields that are texts. Empty ones are no values.
+fn with_fields(
+    key: Option<String>,
+    fields: [(&'static str, Option<String>); 2],
+    text: String,
+) -> Document<'static> {
+    let fields = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let fields = fields.filter(|(_, value)| !value.is_empty());
+    let field = |(name, value): (&'static str, String)| (name.into(), Given::Text(value.into()));
+    Document { key: key.map(Into::into), text: text.into(), fields: fields.map(field).collect() }
 }
 
 /// A value of a field of this kind. One that does not fit stays as it is, and is refused as such.

@@ -20,6 +20,12 @@ pub(crate) enum Format {
     Csv,
     /// `name=value` pairs a line
     Logfmt,
+    /// Pages of a web archive, without markup
+    Warc,
+    /// Documents from `<DOC>` to `</DOC>`
+    Trec,
+    /// `TITLE<TAB>DATE<TAB>TEXT`, as Lucene's benchmarks have it
+    Linedocs,
 }
 
 /// A format as it is typed.
@@ -28,7 +34,7 @@ pub(crate) struct FormatName(pub(crate) Option<Format>);
 
 impl ValueEnum for FormatName {
     fn value_variants<'a>() -> &'a [FormatName] {
-        const ALL: [FormatName; 7] = [
+        const ALL: [FormatName; 10] = [
             FormatName(None),
             FormatName(Some(Format::Lines)),
             FormatName(Some(Format::Tsv)),
@@ -36,6 +42,9 @@ impl ValueEnum for FormatName {
             FormatName(Some(Format::Json)),
             FormatName(Some(Format::Csv)),
             FormatName(Some(Format::Logfmt)),
+            FormatName(Some(Format::Warc)),
+            FormatName(Some(Format::Trec)),
+            FormatName(Some(Format::Linedocs)),
         ];
         &ALL
     }
@@ -52,6 +61,8 @@ impl ValueEnum for FormatName {
 
 /// Longest key by far; the engine has the last word.
 const KEY_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a page with its markup.
+const PAGE_BYTES_MAX: usize = 64 << 20;
 /// A JSON string spends at most six bytes on one (`\u0041`), and there may be other fields.
 const JSON_BYTES_PER_BYTE: usize = 8;
 /// Endings of names that say how a file is compressed. What it holds has the ending before.
@@ -68,6 +79,9 @@ impl Format {
             "tsv" => Some(Format::Tsv),
             "csv" => Some(Format::Csv),
             "logfmt" => Some(Format::Logfmt),
+            "warc" | "wet" => Some(Format::Warc),
+            "trec" | "trectext" | "trecweb" => Some(Format::Trec),
+            "linedocs" => Some(Format::Linedocs),
             "txt" | "text" | "md" => Some(Format::Lines),
             _ => None,
         }
@@ -87,6 +101,11 @@ impl Format {
         }
         let otherwise = if is_json { Format::Jsonl } else { Format::Lines };
         let text = bytes.trim_ascii_start();
+        if named.is_none()
+            && let Some(format) = by_beginning(text, is_all)
+        {
+            return format;
+        }
         let Some(first) = text.first() else { return is_all.then_some(otherwise) };
         match first {
             b'[' => match text[1..].trim_ascii_start().first() {
@@ -117,9 +136,28 @@ impl Format {
     pub(crate) fn record_bytes_max(self) -> usize {
         match self {
             Format::Lines => spirit::Document::BYTES_MAX,
+            Format::Warc | Format::Trec => PAGE_BYTES_MAX,
             Format::Tsv => KEY_BYTES_MAX + 1 + spirit::Document::BYTES_MAX,
             _ => spirit::Document::BYTES_MAX * JSON_BYTES_PER_BYTE,
         }
+    }
+}
+
+/// The format of a source that begins with what no other one begins with. None within: it takes more
+/// bytes.
+fn by_beginning(text: &[u8], is_all: bool) -> Option<Option<Format>> {
+    const BEGINNINGS: [(&[u8], Format); 4] = [
+        (b"WARC/1.", Format::Warc),
+        (b"<DOC>\n", Format::Trec),
+        (b"<DOC>\r", Format::Trec),
+        (b"FIELDS_HEADER_INDICATOR###", Format::Linedocs),
+    ];
+    let fits = |beginning: &[u8]| beginning.iter().zip(text).all(|(wanted, byte)| wanted == byte);
+    let (beginning, format) = BEGINNINGS.iter().find(|(beginning, _)| fits(beginning))?;
+    match text.len() >= beginning.len() {
+        true => Some(Some(*format)),
+        false if is_all || text.is_empty() => None,
+        false => Some(None),
     }
 }
 
@@ -160,9 +198,29 @@ mod tests {
             ("a.ndjson", Some(Format::Jsonl)),
             ("a.csv.xz", Some(Format::Csv)),
             ("a.logfmt", Some(Format::Logfmt)),
+            ("CC-1.warc.gz", Some(Format::Warc)),
+            ("CC-1.warc.wet.gz", Some(Format::Warc)),
+            ("a.trec", Some(Format::Trec)),
+            ("a.linedocs.bz2", Some(Format::Linedocs)),
         ] {
             assert_eq!(Format::named(Path::new(name)), format, "{name}");
         }
+    }
+
+    #[test]
+    fn collections_are_known_by_their_beginning() {
+        for (text, format) in [
+            ("WARC/1.1\r\n", Some(Format::Warc)),
+            ("WAR", None),
+            ("\n<DOC>\n<DOCNO>", Some(Format::Trec)),
+            ("FIELDS_HEADER_INDICATOR###\tdoctitle", Some(Format::Linedocs)),
+            ("FIELDS", None),
+            ("<DOCTYPE", Some(Format::Lines)),
+            ("WARD", Some(Format::Lines)),
+        ] {
+            assert_eq!(Format::of(None, text.as_bytes(), false), format, "{text}");
+        }
+        assert_eq!(Format::of(None, b"WAR", true), Some(Format::Lines));
     }
 
     #[test]

@@ -10,11 +10,14 @@ mod followed;
 mod head;
 mod json;
 mod jump;
+mod members;
 mod records;
 mod starts;
 mod step;
 mod tracked;
+mod trec;
 mod unpack;
+mod warc;
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, ErrorKind, Read};
@@ -223,7 +226,7 @@ mod tests {
             assert_eq!(number, all.len() as u64 + 1);
             all.push(match line {
                 Line::Bytes(bytes) => Some(bytes.to_vec()),
-                Line::TooLong | Line::Unclosed => None,
+                _ => None,
             });
         }
         all

@@ -216,7 +216,8 @@ impl<'a> Loader<'a> {
 
     /// Adds a piece. Reports are in order, and with `strict` what comes before a bad record goes in.
     fn take(&mut self, path: &Path, piece: Piece) -> Result<Reached, Failure> {
-        let Piece { begun, chunk, bad, mark, ended } = piece;
+        let Piece { begun, chunk, bad, without_text, mark, ended } = piece;
+        self.totals.without_text += without_text;
         if let Some((format, names)) = begun {
             self.check_resumable(path, format)?;
             self.rejects.iter_mut().for_each(|rejects| rejects.begin(&names));

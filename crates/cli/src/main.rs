@@ -43,6 +43,7 @@ mod terminal;
 mod top;
 mod totals;
 mod values;
+mod web;
 
 use std::process::ExitCode;
 

@@ -102,14 +102,12 @@ impl Queries {
 /// The query on a line; or as much of it as can be shown, and what is wrong with it.
 fn text_of<'a>(line: &Line<'a>) -> Result<&'a str, (Option<Cow<'a, str>>, String)> {
     match *line {
-        // Only arrays are unclosed.
-        Line::TooLong | Line::Unclosed => {
-            Err((None, format!("a query of more than {} bytes", Searcher::QUERY_BYTES_MAX)))
-        }
         Line::Bytes(bytes) => std::str::from_utf8(bytes).map_err(|error| {
             let reason = format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1);
             (Some(String::from_utf8_lossy(bytes)), reason)
         }),
+        // Lines are neither damaged nor unclosed.
+        _ => Err((None, format!("a query of more than {} bytes", Searcher::QUERY_BYTES_MAX))),
     }
 }
 

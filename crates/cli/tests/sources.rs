@@ -325,3 +325,69 @@ fn nothing_of_a_document_acts_on_a_terminal() {
     let reasons = std::fs::read_to_string(format!("{rejects}.reasons")).unwrap();
     assert!(!reasons.contains(acts), "{reasons:?}");
 }
+
+/// A record of a web archive, in a gzip member of its own.
+fn page(number: u32, answer: &str) -> Vec<u8> {
+    let length = answer.len();
+    let head = format!(
+        "WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:{number}>\r\n\
+         WARC-Target-URI: http://birds.org/{number}\r\nWARC-Date: 2026-01-02T03:04:05Z\r\n\
+         Content-Type: application/http; msgtype=response\r\nContent-Length: {length}\r\n\r\n"
+    );
+    packed(format!("{head}{answer}\r\n\r\n").as_bytes())[0].1.clone()
+}
+
+#[test]
+fn a_web_archive_gives_pages_and_damage_costs_one_of_them() {
+    let folder = Folder::new();
+    let html = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=iso-8859-1\r\n\r\n";
+    let picture = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\n\r\nheron";
+    let pages = [
+        page(1, &format!("{html}<title>Birds</title><script>heron</script><p>A grey hero<b>n</b>")),
+        page(2, picture),
+        page(3, &format!("{html}<p>A heron that is lost")),
+        page(4, "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>no heron"),
+        page(5, &format!("{html}<p>One more heron")),
+    ];
+    let mut archive = pages.concat();
+    let start = pages[0].len() + pages[1].len();
+    archive[start + 60] ^= 0xff;
+    let (file, index) = (folder.file("crawl.warc.gz", &archive), folder.path("index"));
+    let run = spirit(&["ingest", "-d", &index, "--store", "yes", &file]);
+    let summary: Value = serde_json::from_str(run.out.lines().next().unwrap()).unwrap();
+    let numbers = ["documents", "refused", "without_text"].map(|name| summary[name].as_u64());
+    assert_eq!(numbers, [Some(2), Some(1), Some(2)], "{summary}");
+    let place = format!("{file}:3: a damaged record was passed over");
+    let byte = format!("at byte {start}");
+    assert_eq!((run.code, run.err.lines().count()), (3, 1), "{}", run.err);
+    assert!(run.err.contains(&place) && run.err.contains(&byte), "{}", run.err);
+    let run = spirit(&["search", "-d", &index, "--json", "--fields", "url", "grey"]);
+    let hit = &run.json()[0]["hits"][0];
+    let (key, url) = (&hit["key"], &hit["fields"]["url"]);
+    assert_eq!((key, url), (&"1".into(), &"http://birds.org/1".into()), "{hit}");
+    let text = spirit(&["get", "-d", &index, "1"]).done();
+    assert!(text.contains("Birds") && text.contains("A grey heron"), "{text}");
+    assert_eq!(spirit(&["count", "-d", &index, "heron"]).done(), "2\n");
+    let line = spirit(&["ingest", "-d", &index, "--resume", &file]).failed(2);
+    assert!(line.contains("--resume") && line.contains("crawl.warc.gz"), "{line}");
+}
+
+#[test]
+fn collections_are_read_whatever_their_name() {
+    let folder = Folder::new();
+    let trec = "<DOC>\n<DOCNO> FT-1 </DOCNO>\n<TEXT>\nA heron &amp; a wren\n</TEXT>\n</DOC>\n\
+                <DOC>\n<TEXT>no number</TEXT>\n</DOC>\n<DOC>\n<DOCNO>FT-2</DOCNO>\nA wren\n</DOC>\n";
+    let file = folder.file("ft", trec);
+    assert_eq!(spirit(&["count", "--in", &file, "wren"]).out, "2\n");
+    let run = spirit(&["ingest", "-d", &folder.path("trec"), &file]);
+    assert_eq!(counts(&run.out), (2, 1));
+    assert!(run.code == 3 && run.err.contains("ft:7: a document without a DOCNO"), "{}", run.err);
+    let lines = "FIELDS_HEADER_INDICATOR###\tdoctitle\tdocdate\tbody\n\
+                 Herons\t30-APR-2012 03:25:17.000\tA heron\tis grey\nno tab\n";
+    let file = folder.file("wiki", lines);
+    let run = spirit(&["ingest", "-d", &folder.path("lines"), &file]);
+    assert_eq!(counts(&run.out), (1, 1));
+    assert!(run.code == 3 && run.err.contains("wiki:3: expected TITLE<TAB>DATE"), "{}", run.err);
+    let found = spirit(&["count", "-d", &folder.path("lines"), "grey AND title:Herons"]).done();
+    assert_eq!(found, "1\n");
+}

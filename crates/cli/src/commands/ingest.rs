@@ -28,6 +28,9 @@ use crate::totals::Totals;
 struct Summary<'a> {
     documents: u64,
     refused: u64,
+    /// Records of archives that hold no text.
+    #[serde(skip_serializing_if = "is_zero")]
+    without_text: u64,
     seconds: f64,
     documents_per_second: f64,
     bytes: u64,
@@ -47,6 +50,10 @@ struct Summary<'a> {
     files: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none", flatten)]
     passed: Option<Passed>,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 pub(crate) fn run(args: IngestArgs) -> Result<(), Failure> {
@@ -159,6 +166,7 @@ fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary<'static> {
     Summary {
         documents: totals.documents,
         refused: totals.refused,
+        without_text: totals.without_text,
         seconds: rounded(time.as_secs_f64(), 6),
         documents_per_second: rounded(rate(totals.documents, time), 1),
         bytes: totals.bytes,

@@ -85,7 +85,7 @@ impl Found {
                 Step::End => break,
             };
             let document = parser.as_ref().and_then(|parser| parser.parse(&record).ok());
-            match document.filter(|document| document.text.len() <= BYTES_MAX) {
+            match document.flatten().filter(|document| document.text.len() <= BYTES_MAX) {
                 Some(document) => self.corpus.push(&document.text),
                 None => self.refused += 1,
             }

@@ -19,7 +19,9 @@ fn schema() -> Schema {
 /// Parses a record by rules of its own.
 fn parse<'a>(format: Format, names: &str, record: &'a str) -> Result<Document<'a>, Malformed> {
     let rules = rules(&[], &schema());
-    Parser::new(format, names.as_bytes(), rules)?.parse(&Line::Bytes(record.as_bytes()))
+    let document =
+        Parser::new(format, names.as_bytes(), rules)?.parse(&Line::Bytes(record.as_bytes()))?;
+    Ok(document.expect("it holds one"))
 }
 
 fn document<'a>(key: Option<&'a str>, text: &'a str) -> Result<Document<'a>, Malformed> {
@@ -29,7 +31,7 @@ fn document<'a>(key: Option<&'a str>, text: &'a str) -> Result<Document<'a>, Mal
 /// Text and fields.
 fn read(rules: &Arc<Rules>, record: &str) -> (String, Vec<String>) {
     let parser = Parser::new(Format::Jsonl, b"", rules.clone()).unwrap();
-    let document = parser.parse(&Line::Bytes(record.as_bytes())).unwrap();
+    let document = parser.parse(&Line::Bytes(record.as_bytes())).unwrap().unwrap();
     (
         document.text.into_owned(),
         document.fields.into_iter().map(|(name, _)| name.into_owned()).collect(),
@@ -125,6 +127,7 @@ fn a_column_is_what_the_index_says_or_what_it_had() {
     let first = |record: &'static str| {
         parser
             .parse(&Line::Bytes(record.as_bytes()))
+            .unwrap()
             .unwrap()
             .fields
             .into_iter()

@@ -11,6 +11,8 @@ use super::head::Head;
 use super::json::Objects;
 use super::starts::Starts;
 use super::step::Step;
+use super::trec::Trec;
+use super::warc::Warc;
 use super::{Followed, Jump, Lines, Mark, buffered, lines_behind, text, tracked, unpacked};
 use crate::format::Format;
 use crate::interrupt::Interrupt;
@@ -54,6 +56,8 @@ enum Stage {
     Starts(Starts),
     Rows(Box<Rows>),
     Objects(Objects),
+    Warc(Box<Warc>),
+    Trec(Trec),
 }
 
 impl Records {
@@ -103,6 +107,8 @@ impl Records {
             Stage::Starts(starts) => starts.step(),
             Stage::Rows(rows) => paused(rows.step()),
             Stage::Objects(objects) => paused(objects.step()),
+            Stage::Warc(warc) => paused(warc.step()),
+            Stage::Trec(trec) => paused(trec.step()),
             Stage::Opening(_) => Ok(Step::Pause),
         }
     }
@@ -113,7 +119,7 @@ impl Records {
             Stage::Lines(lines) | Stage::AllLines(lines) => lines.mark(),
             Stage::Starts(starts) => starts.mark(),
             Stage::Rows(rows) => rows.mark(),
-            Stage::Opening(_) | Stage::Objects(_) => None,
+            Stage::Opening(_) | Stage::Objects(_) | Stage::Warc(_) | Stage::Trec(_) => None,
         }
     }
 
@@ -121,7 +127,7 @@ impl Records {
     pub(crate) fn mark_at_pause(&self) -> Option<Mark> {
         match &self.stage {
             Stage::Lines(lines) | Stage::AllLines(lines) => lines.mark_before(),
-            Stage::Starts(_) | Stage::Rows(_) | Stage::Opening(_) | Stage::Objects(_) => None,
+            _ => None,
         }
     }
 
@@ -134,6 +140,8 @@ impl Records {
         let reader = if self.cutting.is_tracked { tracked(whole) } else { buffered(whole) };
         self.stage = match (format, self.cutting.start.take()) {
             (Format::Json, _) => Stage::Objects(Objects::new(reader, bytes_max)),
+            (Format::Warc, _) => Stage::Warc(Box::new(Warc::new(reader, bytes_max))),
+            (Format::Trec, _) => Stage::Trec(Trec::new(Lines::of(reader, bytes_max), bytes_max)),
             (Format::Csv, _) => {
                 let lines = Lines::of(reader, bytes_max);
                 // The first step begins.
@@ -145,7 +153,7 @@ impl Records {
                 Stage::Starts(Starts::new(Lines::of(reader, bytes_max), start, bytes_max))
             }
             (Format::Lines, None) => Stage::AllLines(Lines::of(reader, bytes_max)),
-            (Format::Tsv | Format::Jsonl | Format::Logfmt, _) => {
+            (Format::Tsv | Format::Jsonl | Format::Logfmt | Format::Linedocs, _) => {
                 Stage::Lines(Lines::of(reader, bytes_max))
             }
         };
@@ -205,7 +213,8 @@ pub(crate) mod tests {
 
     /// Records of `text` that trickles in: `LINE RECORD`, `!` for one that is too long, `?` where the end is missing.
     pub(crate) fn records(text: &[u8], cutting: &Cutting) -> Vec<String> {
-        let drops = Head::new(Box::new(Drops(Cursor::new(text.to_vec()), false)));
+        let drops = Box::new(Drops(Cursor::new(text.to_vec()), false));
+        let drops = Head::new(unpacked(drops));
         let mut records = Records::of(drops, None, cutting.clone());
         let mut seen = Vec::new();
         loop {
@@ -217,6 +226,7 @@ pub(crate) mod tests {
                 }
                 Step::Record(line, Line::TooLong) => format!("{line} !"),
                 Step::Record(line, Line::Unclosed) => format!("{line} ?"),
+                Step::Record(line, Line::Damaged(reason)) => format!("! {line} {reason}"),
                 Step::Unfinished(..) => panic!("nobody asked for places"),
                 Step::Pause => continue,
                 Step::End => return seen,

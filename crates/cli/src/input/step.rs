@@ -11,6 +11,8 @@ pub(crate) enum Line<'a> {
     TooLong,
     /// The source ends within the array whose records came before.
     Unclosed,
+    /// It cannot be read, for this reason.
+    Damaged(&'a str),
 }
 
 impl<'a> Line<'a> {

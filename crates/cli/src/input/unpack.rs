@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Read};
 
 use super::head::{Bytes, Head};
+use super::members::Members;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Codec {
@@ -62,7 +63,7 @@ impl Codec {
     /// Reads all members, streams or frames of `packed`, one after the other.
     fn decoder(self, packed: impl Read + Send + 'static) -> io::Result<Bytes> {
         Ok(match self {
-            Codec::Gzip => Box::new(flate2::read::MultiGzDecoder::new(packed)),
+            Codec::Gzip => Box::new(Members::new(packed)),
             Codec::Zstd => Box::new(zstd::Decoder::new(packed)?),
             Codec::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(packed)),
             Codec::Xz => Box::new(liblzma::read::XzDecoder::new_multi_decoder(packed)),

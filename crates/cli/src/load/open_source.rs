@@ -201,7 +201,8 @@ fn put(
     let kept =
         if let Line::Bytes(bytes) = record { Some(*bytes).filter(|_| is_kept) } else { None };
     match parser.parse(record) {
-        Ok(mut document) => {
+        Ok(None) => piece.without_text += 1,
+        Ok(Some(mut document)) => {
             if let Some(line) = unfinished {
                 document.key.get_or_insert_with(|| line.number.to_string().into());
             }

@@ -15,6 +15,8 @@ pub(super) struct Piece {
     pub(super) chunk: Chunk,
     /// Records that are no documents, in order.
     pub(super) bad: Vec<Bad>,
+    /// The number of records that hold no text.
+    pub(super) without_text: u64,
     /// The last record, and the place behind it if that is known.
     pub(super) mark: Option<(u64, Option<Mark>)>,
     pub(super) ended: Ended,
@@ -59,7 +61,14 @@ pub(super) struct Rest {
 
 impl Piece {
     pub(super) fn new(chunk: Chunk) -> Piece {
-        Piece { begun: None, chunk, bad: Vec::new(), mark: None, ended: Ended::Full }
+        Piece {
+            begun: None,
+            chunk,
+            bad: Vec::new(),
+            without_text: 0,
+            mark: None,
+            ended: Ended::Full,
+        }
     }
 
     /// True if the source has no other behind it.

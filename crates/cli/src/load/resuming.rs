@@ -64,7 +64,7 @@ impl Loader<'_> {
         if before.is_some_and(|line| line.bytes == bytes) {
             return Ok(());
         }
-        let Ok(mut document) = parser.parse(&Line::Bytes(&record)) else {
+        let Ok(Some(mut document)) = parser.parse(&Line::Bytes(&record)) else {
             let why = "no document yet: it has no ending, and is read again when it has one";
             report(place(path, number, why));
             return Ok(());
@@ -100,10 +100,19 @@ impl Loader<'_> {
 
     /// Fails if what is read is to be resumed and has no lines to count: several objects may be on one.
     pub(super) fn check_resumable(&self, path: &Path, format: Format) -> Result<(), Failure> {
-        if self.track.is_none() || format != Format::Json {
+        let name = path.display();
+        if self.track.is_none() {
             return Ok(());
         }
-        let name = path.display();
+        if let Format::Warc | Format::Trec = format {
+            return Err(Failure::usage(format_args!(
+                "--resume: {name} has no lines to go on at; ingest it without --resume: records have keys, so that none \
+                 is there twice"
+            )));
+        }
+        if format != Format::Json {
+            return Ok(());
+        }
         Err(Failure::usage(format_args!(
             "--resume: {name} is an array, or has objects over several lines; make it JSON lines, as with \
              `jq -c '.[]'`, or ingest without --resume"
