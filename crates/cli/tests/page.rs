@@ -19,7 +19,7 @@ fn steps() -> PathBuf {
     let mark = home.join("installed.json");
     let has = |path: &Path| std::fs::read(path).unwrap_or_default();
     std::fs::create_dir_all(&home).unwrap();
-    for file in ["package.json", "steps.mjs"] {
+    for file in ["package.json", "steps.mjs", "fonts.conf"] {
         std::fs::copy(wanted.join(file), home.join(file)).unwrap();
     }
     if has(&mark) != has(&wanted.join("package.json")) {
@@ -56,6 +56,8 @@ fn a_person_finds_what_arrives() {
         // Unpacks the browser here, and with it the libraries that a bare machine does not have.
         .env("TMPDIR", &unpacked)
         .env("AWS_LAMBDA_JS_RUNTIME", "nodejs22.x")
+        // The list of folders that the browser brings has none of these, and it needs a font.
+        .env("FONTCONFIG_FILE", home.join("fonts.conf"))
         .arg(home.join("steps.mjs"))
         .args([Path::new(&server.url("")), &pictures])
         .output();
