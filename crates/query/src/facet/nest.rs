@@ -11,6 +11,7 @@ mod bucket_sort;
 mod finish;
 mod lists;
 mod node;
+mod places;
 mod state;
 
 use spirit_index::column::Column;
@@ -99,7 +100,7 @@ impl Nest {
     /// Begins a segment, in which keywords have other places.
     pub(super) fn begin(&mut self, segment: &Segment<'_>, is_fresh: bool) {
         for node in &mut self.nodes {
-            node.words.begin(keyword_places(segment, node.field, is_fresh));
+            node.places.begin(keyword_places(segment, node.field, is_fresh));
         }
     }
 

@@ -469,8 +469,8 @@ pub(super) const BUGS: &[Bug] = &[
     Bug {
         name: "batch-places-kept",
         what: "places of keywords in a segment are taken for those in the next one",
-        file: "crates/query/src/facet/nest/node.rs",
-        old: "        self.by_place.clear();\n",
+        file: "crates/query/src/facet/nest/places.rs",
+        old: "        self.pages.clear();\n        self.numbers.clear();\n",
         new: "",
         found_by: tests("-p spirit --test facets", "facets_within_facets_are"),
     },

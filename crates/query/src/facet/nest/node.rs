@@ -1,7 +1,5 @@
 //! One facet of a tree: its field, its buckets' rule, and the values of the documents of the batch.
 
-use std::ops::Range as Places;
-
 use foldhash::HashMap;
 use spirit_index::ground::{FieldId, SegmentId, TERM_BYTES_MAX, ValueKind, hash_bytes, rank_of};
 use spirit_index::snapshot::Segment;
@@ -14,12 +12,11 @@ use super::super::steps::Steps;
 use super::super::zone::Zone;
 use super::super::{Facet, FacetError, StandIn, room};
 use super::lists::Lists;
+use super::places::Places;
 use crate::evaluate::window::Ones;
 
 /// Values or buckets of the documents of the batch, about.
 const BATCH_VALUES: usize = 1 << 14;
-/// The number at a place that was not met yet.
-const UNKNOWN: u64 = u64::MAX;
 
 /// A facet.
 pub(super) struct Node {
@@ -37,6 +34,8 @@ pub(super) struct Node {
     /// The buckets that they lie in, each once.
     pub(super) buckets: Lists<i64>,
     pub(super) words: Words,
+    /// The numbers of the segment's keywords.
+    pub(super) places: Places,
 }
 
 /// Rows of a segment.
@@ -80,10 +79,6 @@ pub(super) struct Words {
     numbers: HashMap<Box<[u8]>, u64>,
     /// The bytes that the keywords take on their own.
     word_bytes: usize,
-    /// The keywords' places in the current segment.
-    places: Places<u64>,
-    /// The numbers by place, from the first one on.
-    by_place: Vec<u64>,
 }
 
 impl Node {
@@ -115,6 +110,7 @@ impl Node {
             values: Lists::new(),
             buckets: Lists::new(),
             words: Words::default(),
+            places: Places::default(),
         };
         let stand_in = refined.and_then(|refined| refined.stand_in.as_ref());
         node.stand_in = stand_in.map(|value| node.value_of(value));
@@ -133,32 +129,46 @@ impl Node {
 
     /// Takes the keyword with this number in a fresh segment.
     pub(super) fn take_fresh_word(&mut self, segment: &Segment<'_>, ordinal: u32) {
-        let is_named = self.names_words();
-        let number = self.words.number(u64::from(ordinal), is_named, |term| {
-            let (_, len) = segment.extent().write_term(ordinal, term);
-            Some(len)
+        self.take_word(u64::from(ordinal), |term| {
+            Some(segment.extent().write_term(ordinal, term).1)
         });
-        self.values.extend(number);
     }
 
     /// Takes values of a registered segment's column.
     #[inline]
     pub(super) fn take_stored(&mut self, segment: &Segment<'_>, values: &[u64]) {
         match self.kind {
-            ValueKind::Keyword => values.iter().for_each(|place| self.take_word(segment, *place)),
+            ValueKind::Keyword => {
+                let field = self.field;
+                for place in values {
+                    self.take_word(*place, |term| {
+                        let mut terms = segment.terms_from(field, b"");
+                        terms.go_to(*place);
+                        terms.next_term(term).map(|found| found.len)
+                    });
+                }
+            }
             _ => self.values.extend(values.iter().copied()),
         }
     }
 
-    /// Takes the keyword at this place of a registered segment.
-    fn take_word(&mut self, segment: &Segment<'_>, place: u64) {
-        let (field, is_named) = (self.field, self.names_words());
-        let number = self.words.number(place, is_named, |term| {
-            let mut terms = segment.terms_from(field, b"");
-            terms.go_to(place);
-            terms.next_term(term).map(|found| found.len)
-        });
-        self.values.extend(number);
+    /// Takes the keyword at a place of the segment. `read` writes its bytes and returns how many there
+    /// are, if the place has a keyword.
+    fn take_word(
+        &mut self,
+        place: u64,
+        read: impl FnOnce(&mut [u8; TERM_BYTES_MAX]) -> Option<usize>,
+    ) {
+        let is_named = self.names_words();
+        let Node { words, places, values, .. } = self;
+        values.extend(places.number(place, || {
+            let mut term = [0; TERM_BYTES_MAX];
+            let len = read(&mut term)?;
+            Some(match is_named {
+                true => words.number_of(&term[..len]),
+                false => hash_bytes(&term[..len]),
+            })
+        }));
     }
 
     /// True if its buckets are keywords, which get numbers. Otherwise keywords are only counted, by
@@ -228,7 +238,8 @@ impl Node {
 
     /// Returns the bytes that it takes.
     pub(super) fn bytes(&self) -> usize {
-        self.values.bytes() + self.buckets.bytes() + self.words.bytes()
+        let lists = self.values.bytes() + self.buckets.bytes();
+        lists + self.words.bytes() + self.places.bytes()
     }
 }
 
@@ -301,40 +312,6 @@ impl Range {
 }
 
 impl Words {
-    /// Begins a segment, with the places of its keywords. Others are ignored, so that a damaged
-    /// segment cannot take more memory.
-    pub(super) fn begin(&mut self, places: Places<u64>) {
-        self.by_place.clear();
-        self.places = places;
-    }
-
-    /// Returns the number of the keyword at a place of the current segment. `read` writes its bytes
-    /// and returns how many there are.
-    fn number(
-        &mut self,
-        place: u64,
-        is_named: bool,
-        read: impl FnOnce(&mut [u8; TERM_BYTES_MAX]) -> Option<usize>,
-    ) -> Option<u64> {
-        let index = self.places.contains(&place).then(|| (place - self.places.start) as usize)?;
-        if let Some(number) = self.by_place.get(index)
-            && *number != UNKNOWN
-        {
-            return Some(*number);
-        }
-        let mut term = [0; TERM_BYTES_MAX];
-        let len = read(&mut term)?;
-        let number = match is_named {
-            true => self.number_of(&term[..len]),
-            false => hash_bytes(&term[..len]),
-        };
-        if index >= self.by_place.len() {
-            self.by_place.resize(index + 1, UNKNOWN);
-        }
-        self.by_place[index] = number;
-        Some(number)
-    }
-
     /// Returns the number of a word, which is new if no document had it before.
     pub(super) fn number_of(&mut self, word: &[u8]) -> u64 {
         if let Some(number) = self.numbers.get(word) {
@@ -354,7 +331,7 @@ impl Words {
 
     fn bytes(&self) -> usize {
         let named = room::table(self.numbers.capacity(), size_of::<(Box<[u8]>, u64)>());
-        named + self.word_bytes + self.by_place.capacity() * size_of::<u64>()
+        named + self.word_bytes
     }
 }
 
