@@ -164,51 +164,30 @@ impl Parser {
             Line::Unclosed => return Err(Malformed::Unclosed),
             Line::Damaged(reason) => return Err(Malformed::Damaged(reason.to_owned())),
         };
-        match self.format {
+        let text = || utf8(record);
+        let document = match self.format {
             Format::Warc => return of_page(web::of_warc(record)),
             Format::Trec => return of_page(web::of_trec(record).map(Some)),
             Format::Linedocs if record.starts_with(LINEDOCS_HEAD) => return Ok(None),
-            _ => {}
-        }
-        self.of_text(record).map(Some)
-    }
-
-    fn of_text<'a>(&self, record: &'a [u8]) -> Result<Document<'a>, Malformed> {
-        let text = utf8(record)?;
-        match self.format {
-            Format::Lines => Ok(Document { key: None, text: text.into(), fields: Vec::new() }),
-            Format::Tsv => text
-                .split_once('\t')
-                .map(|(key, text)| {
-                    let (key, text) = (Some(key.into()), text.into());
-                    Document { key, text, fields: Vec::new() }
-                })
-                .ok_or(Malformed::NoTab),
-            Format::Jsonl | Format::Json => Ok(Document::of_json(text, &self.rules.texts)?),
-            Format::Csv => self.document(self.row(record)?),
-            Format::Logfmt => self.document(self.logfmt(text)?),
-            Format::Linedocs => self.linedoc(text),
-            Format::Warc | Format::Trec => Err(Malformed::NoPage(String::new())),
-        }
-    }
-
-    /// Returns the document of a line of Lucene's benchmarks.
-    fn linedoc(&self, line: &str) -> Result<Document<'static>, Malformed> {
-        let mut parts = line.splitn(3, '\t').map(str::to_owned);
-        match (parts.next(), parts.next(), parts.next()) {
-            (Some(title), Some(date), Some(text)) => {
-                Ok(with_fields(None, [("title", Some(title)), ("date", Some(date))], text))
+            Format::Linedocs => linedoc(text()?)?,
+            Format::Lines => Document { key: None, text: text()?.into(), fields: Vec::new() },
+            Format::Tsv => {
+                let (key, text) = text()?.split_once('\t').ok_or(Malformed::NoTab)?;
+                Document { key: Some(key.into()), text: text.into(), fields: Vec::new() }
             }
-            _ => Err(Malformed::Linedoc),
-        }
+            Format::Jsonl | Format::Json => Document::of_json(text()?, &self.rules.texts)?,
+            Format::Csv => self.document(self.row(text()?)?)?,
+            Format::Logfmt => self.document(self.logfmt(text()?)?)?,
+        };
+        Ok(Some(document))
     }
 
     fn document(&self, object: Object<'static>) -> Result<Document<'static>, Malformed> {
         Ok(Document::of_object(object, &self.rules.texts)?)
     }
 
-    fn row(&self, record: &[u8]) -> Result<Object<'static>, Malformed> {
-        let row = values(record, self.rules.delimiter).ok_or(Malformed::Quote)?;
+    fn row(&self, record: &str) -> Result<Object<'static>, Malformed> {
+        let row = values(record.as_bytes(), self.rules.delimiter).ok_or(Malformed::Quote)?;
         if row.len() != self.columns.len() {
             return Err(Malformed::Row { values: row.len(), columns: self.columns.len() });
         }
@@ -266,6 +245,17 @@ fn of_page(page: Result<Option<Page>, String>) -> Result<Option<Document<'static
         with_fields(Some(key), [("url", url), ("date", date)], text)
     };
     Ok(page.map(document))
+}
+
+/// Returns the document of a line of Lucene's benchmarks.
+fn linedoc(line: &str) -> Result<Document<'static>, Malformed> {
+    let mut parts = line.splitn(3, '\t').map(str::to_owned);
+    match (parts.next(), parts.next(), parts.next()) {
+        (title, date, Some(text)) => {
+            Ok(with_fields(None, [("title", title), ("date", date)], text))
+        }
+        _ => Err(Malformed::Linedoc),
+    }
 }
 
 /// Returns a document with fields that are texts. Empty ones are no values.

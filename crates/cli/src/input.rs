@@ -8,6 +8,7 @@ mod decode;
 mod folder;
 mod followed;
 mod head;
+mod joined;
 mod json;
 mod jump;
 mod members;

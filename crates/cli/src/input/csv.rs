@@ -2,21 +2,18 @@
 
 use std::io;
 
+use super::joined::Joined;
 use super::step::{Line, Step};
 use super::{Lines, Mark};
 use crate::format::Format;
 
 pub(crate) struct Rows {
     lines: Lines,
-    bytes_max: usize,
     delimiter: u8,
     /// Where the row that was read so far ends.
     at: At,
     /// The row, as it stands in the file.
-    row: Vec<u8>,
-    /// The number of the row's first line; none if it has none yet.
-    first: Option<u64>,
-    is_long: bool,
+    row: Joined,
     /// The place before the row, if places are wanted and the row may go on.
     before: Option<Mark>,
     /// The names of columns were read.
@@ -27,28 +24,25 @@ impl Rows {
     pub(crate) fn new(lines: Lines, delimiter: u8, bytes_max: usize) -> Rows {
         Rows {
             lines,
-            bytes_max,
             delimiter,
             at: At::Start,
-            row: Vec::new(),
-            first: None,
-            is_long: false,
+            row: Joined::new(bytes_max),
             before: None,
             has_names: false,
         }
     }
 
     pub(crate) fn step(&mut self) -> io::Result<Step<'_>> {
-        if self.first.is_none() {
-            self.row.clear();
-            (self.is_long, self.before) = (false, None);
+        self.row.begin();
+        if self.row.first.is_none() {
+            self.before = None;
         }
         loop {
             if !self.lines.read_line()? {
                 return Ok(Step::Pause);
             }
             let is_end = self.lines.line.is_empty();
-            match self.first {
+            match self.row.first {
                 None if is_end => return Ok(Step::End),
                 Some(_) if is_end => return Ok(self.taken()),
                 None if self.lines.is_blank() => self.lines.pass_over(),
@@ -70,20 +64,13 @@ impl Rows {
     fn append(&mut self) -> bool {
         let is_cut = self.lines.is_cut;
         let line = self.lines.bytes();
-        let has_room = !is_cut && self.row.len() + line.len() <= self.bytes_max;
         self.at = line.iter().fold(self.at, |at, byte| at.behind(*byte, self.delimiter));
-        if has_room {
-            self.row.extend(line);
-        }
-        self.is_long |= !has_room;
         // How the rest of a line that was cut would go on is not known: the next one begins anew.
         let ends = is_cut || self.at != At::Quoted;
-        if self.first.is_none() && (!ends || self.lines.is_unfinished()) {
+        if self.row.first.is_none() && (!ends || self.lines.is_unfinished()) {
             self.before = self.lines.mark_before();
         }
-        let number = self.lines.number + 1;
-        self.first.get_or_insert(number);
-        self.lines.take_line();
+        self.row.add(&mut self.lines);
         if ends {
             self.at = At::Start;
         }
@@ -91,16 +78,17 @@ impl Rows {
     }
 
     fn taken(&mut self) -> Step<'_> {
-        let first = self.first.take().unwrap_or_default();
-        let row = self.row.strip_suffix(b"\n").unwrap_or(&self.row);
-        let row = row.strip_suffix(b"\r").unwrap_or(row);
         let is_last = self.lines.line.is_empty() || !self.lines.is_ended;
         let before = self.before.take().filter(|_| is_last);
-        match (self.is_long, std::mem::replace(&mut self.has_names, true)) {
-            (true, _) => Step::Record(first, Line::TooLong),
-            (false, false) => Step::Begin(Format::Csv, row),
-            (false, true) if before.is_some() => Step::Unfinished(first, Line::Bytes(row), before),
-            (false, true) => Step::Record(first, Line::Bytes(row)),
+        let has_names = std::mem::replace(&mut self.has_names, true);
+        let (first, record) = self.row.taken();
+        let Line::Bytes(row) = record else { return Step::Record(first, record) };
+        let row = row.strip_suffix(b"\n").unwrap_or(row);
+        let row = row.strip_suffix(b"\r").unwrap_or(row);
+        match has_names {
+            false => Step::Begin(Format::Csv, row),
+            true if before.is_some() => Step::Unfinished(first, Line::Bytes(row), before),
+            true => Step::Record(first, Line::Bytes(row)),
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Answers of HTTP as they were kept: heads of lines, bodies in chunks, compressed or not.
 
 use std::borrow::Cow;
-use std::io::Read;
+use std::io::{self, Read};
 
 /// Bytes of an unpacked body, at most.
 const BODY_BYTES_MAX: u64 = 64 << 20;
+const BROTLI_BUFFER_BYTES: usize = 16 << 10;
 
 /// Returns the value of a header; heads end with a blank line, or with the bytes.
 pub(crate) fn header<'h>(head: &'h [u8], name: &str) -> Option<Cow<'h, str>> {
@@ -88,23 +89,36 @@ fn joined(mut body: &[u8]) -> Option<Vec<u8>> {
 fn unpacked<'r>(body: Cow<'r, [u8]>, head: &[u8]) -> Result<Cow<'r, [u8]>, String> {
     let coding = header(head, "Content-Encoding").unwrap_or_default().to_ascii_lowercase();
     let is_gzip = body.starts_with(b"\x1f\x8b");
-    let unpack = |reader: &mut dyn Read| {
-        let mut whole = Vec::new();
-        reader.take(BODY_BYTES_MAX).read_to_end(&mut whole).map(|_| Cow::Owned(whole))
-    };
-    let damaged = |error| format!("a body whose {coding} data is damaged: {error}");
-    match &*coding {
-        "gzip" | "x-gzip" if is_gzip => {
-            unpack(&mut flate2::read::MultiGzDecoder::new(&body[..])).map_err(damaged)
+    let is_zstd = body.starts_with(b"\x28\xb5\x2f\xfd");
+    let packed = &body[..];
+    let unpacked = match &*coding {
+        "gzip" | "x-gzip" if is_gzip => whole(flate2::read::MultiGzDecoder::new(packed)),
+        "zstd" if is_zstd => zstd::Decoder::new(packed).and_then(whole),
+        // What servers call so has zlib's head or none. Or the archive unpacked it.
+        "deflate" => whole(flate2::read::ZlibDecoder::new(packed))
+            .or_else(|_| whole(flate2::read::DeflateDecoder::new(packed)))
+            .or_else(|_| Ok(packed.to_vec())),
+        // It has no magic either.
+        "br" if std::str::from_utf8(packed).is_err() => {
+            whole(brotli_decompressor::Decompressor::new(packed, BROTLI_BUFFER_BYTES))
         }
-        // What servers call so has zlib's head or none.
-        "deflate" => unpack(&mut flate2::read::ZlibDecoder::new(&body[..]))
-            .or_else(|_| unpack(&mut flate2::read::DeflateDecoder::new(&body[..])))
-            // Or it was unpacked already.
-            .or(Ok(body.clone())),
-        "" | "identity" | "none" | "gzip" | "x-gzip" | "utf-8" => Ok(body),
-        other => Err(format!("a body with Content-Encoding {other}, which is not read")),
+        "" | "identity" | "none" | "gzip" | "x-gzip" | "zstd" | "br" | "utf-8" => return Ok(body),
+        other => return Err(format!("a body with Content-Encoding {other}, which is not read")),
+    };
+    match unpacked {
+        Ok(whole) if whole.len() as u64 > BODY_BYTES_MAX => {
+            Err(format!("a body of more than {BODY_BYTES_MAX} bytes once it is unpacked"))
+        }
+        Ok(whole) => Ok(Cow::Owned(whole)),
+        Err(error) => Err(format!("a body whose {coding} data is damaged: {error}")),
     }
+}
+
+/// Reads on until it is too much.
+fn whole(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut whole = Vec::new();
+    reader.take(BODY_BYTES_MAX + 1).read_to_end(&mut whole)?;
+    Ok(whole)
 }
 
 #[cfg(test)]
@@ -165,6 +179,18 @@ mod tests {
             .unwrap();
             assert_eq!(body("Content-Encoding: deflate", &packed).unwrap(), b"a heron");
         }
-        assert!(body("Content-Encoding: br", b"x").unwrap_err().contains("br"));
+        // As other tools pack it: as it is, with an empty block behind it; and with copies.
+        let brotli = b"\x0b\x03\x80a heron\x03";
+        assert_eq!(body("Content-Encoding: br", brotli).unwrap(), b"a heron");
+        let brotli = b"\x1b\x1b\x00\xf8\x1d\x89q,\xc9:c\xe2B\r\x12V\xf6\xa9\xd0\x86\xd3\xedM\xae$\x99'\x0e8\xd1q";
+        let copies = "a heron heron heron heron ß".as_bytes();
+        assert_eq!(body("Content-Encoding: br", brotli).unwrap(), copies);
+        assert_eq!(body("Content-Encoding: br", b"a heron").unwrap(), b"a heron");
+        let zstd = zstd::encode_all(&b"a heron"[..], 3).unwrap();
+        assert_eq!(body("Content-Encoding: zstd", &zstd).unwrap(), b"a heron");
+        assert!(body("Content-Encoding: zstd", &zstd[..9]).unwrap_err().contains("damaged"));
+        let bomb = zstd::encode_all(std::io::repeat(b' ').take(BODY_BYTES_MAX + 1), 3).unwrap();
+        assert!(body("Content-Encoding: zstd", &bomb).unwrap_err().contains("more than 67108864"));
+        assert!(body("Content-Encoding: sdch", b"x").unwrap_err().contains("sdch"));
     }
 }
