@@ -5,7 +5,6 @@
 //! words. So its target must not be visible to other threads yet.
 
 use std::sync::atomic::AtomicU64;
-#[cfg(not(target_arch = "x86_64"))]
 use std::sync::atomic::Ordering::Relaxed;
 
 use crate::region::Region;
@@ -71,9 +70,11 @@ impl Region {
     /// If the range leaves the region or is misaligned.
     pub fn read_words(&self, at: u64, bytes: u64, out: &mut Vec<u8>) {
         let words = self.view(Span::<AtomicU64>::new(at, bytes / WORD));
-        out.reserve(words.len() * WORD as usize);
-        for word in words {
-            out.extend_from_slice(&word.load(std::sync::atomic::Ordering::Relaxed).to_le_bytes());
+        let before = out.len();
+        out.resize(before + words.len() * WORD as usize, 0);
+        let (targets, _) = out[before..].as_chunks_mut();
+        for (word, target) in words.iter().zip(targets) {
+            *target = word.load(Relaxed).to_le_bytes();
         }
     }
 }

@@ -168,12 +168,12 @@ impl<'a> TextIndex<'a> {
     }
 
     fn read(&self, at: u64, bytes: u64, out: &mut Vec<u8>) -> bool {
-        let Some(words) = self.region.get(Span::<AtomicU64>::new(at, bytes / 8)) else {
-            return false;
-        };
-        out.clear();
-        out.extend(words.iter().flat_map(|word| word.load(Relaxed).to_le_bytes()));
-        true
+        let is_inside = self.region.get(Span::<AtomicU64>::new(at, bytes / 8)).is_some();
+        if is_inside {
+            out.clear();
+            self.region.read_words(at, bytes, out);
+        }
+        is_inside
     }
 
     /// Appends the text of a row. An error appends nothing.

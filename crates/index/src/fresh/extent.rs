@@ -191,8 +191,13 @@ impl<'a> Extent<'a> {
     #[inline]
     pub fn prefetch_record(&self, hash: u64) {
         if let Some(ordinal) = self.guess(hash) {
-            prefetch(self.record(ordinal).line());
+            self.prefetch_term(ordinal);
         }
+    }
+
+    /// Prefetches a record.
+    pub fn prefetch_term(&self, ordinal: u32) {
+        prefetch(self.record(ordinal).line());
     }
 
     /// True if a record is that of the term with this key and these bytes.

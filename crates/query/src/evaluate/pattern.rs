@@ -290,12 +290,7 @@ impl<'e, 'q> Expansion<'e, 'q> {
             if !may_be_spelt(level, prefixes, spelling) {
                 continue;
             }
-            let mut candidates = kernel::spelt(level, prefixes, spelling);
-            for bit in ones(&[candidates]) {
-                let begins = Beginning::of(prefixes[bit].load(Relaxed));
-                let is_no_match = self.matcher.rules_out(begins.bytes()).is_some();
-                candidates &= !(u64::from(is_no_match) << bit);
-            }
+            let candidates = self.left(prefixes, kernel::spelt(level, prefixes, spelling));
             if !self.meter.steps(candidates.count_ones() as usize) {
                 return;
             }
@@ -311,6 +306,17 @@ impl<'e, 'q> Expansion<'e, 'q> {
                 found(self.meter, &term[..ordered.len], ordered);
             }
         }
+    }
+
+    /// Returns those of the candidates that their first bytes do not rule out.
+    fn left(&mut self, prefixes: &[AtomicU64], candidates: u64) -> u64 {
+        let mut left = candidates;
+        for bit in ones(&[candidates]) {
+            let begins = Beginning::of(prefixes[bit].load(Relaxed));
+            let is_no_match = self.matcher.rules_out(begins.bytes()).is_some();
+            left &= !(u64::from(is_no_match) << bit);
+        }
+        left
     }
 
     /// Calls `found` with each matching term of a fresh segment, and its ordinal.
@@ -333,6 +339,13 @@ impl<'e, 'q> Expansion<'e, 'q> {
             // Relaxed loads suffice: the prefixes were written before the number of terms was
             // stored.
             let candidates = kernel::spelt(place.context.level, prefixes, spelling);
+            let candidates = self.left(prefixes, candidates);
+            if !self.meter.steps(candidates.count_ones() as usize) {
+                return;
+            }
+            for bit in ones(&[candidates]) {
+                extent.prefetch_term(first + bit as u32);
+            }
             for bit in ones(&[candidates]) {
                 if !self.fresh_term(extent, first + bit as u32, &mut long, &mut found) {
                     return;
@@ -363,9 +376,6 @@ impl<'e, 'q> Expansion<'e, 'q> {
         long: &mut TermBuffer,
         found: &mut impl FnMut(&mut Meter<'q>, &[u8], u32),
     ) -> bool {
-        if !self.meter.step() {
-            return false;
-        }
         let key = extent.record(ordinal).key();
         let (inline, len) = key.inline_bytes();
         let bytes = if key.is_long() {

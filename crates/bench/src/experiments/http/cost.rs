@@ -5,6 +5,9 @@
 //! 10,000. The figures are of the differences, search by search. A search that takes the engine long
 //! holds those behind it back on the server's one core, whatever HTTP costs. So only searches that take the engine [`CHEAP`]
 //! at most are asked. They wait for one of several connections: the table says how late they were sent.
+//!
+//! Before them `/health/live` is asked at the same rate, which looks at no index. What that takes is what the machine takes
+//! to wake two processes, and HTTP without a search.
 
 use std::time::{Duration, Instant};
 
@@ -35,8 +38,17 @@ const CHEAP: Duration = Duration::from_micros(100);
 /// How often the engine is asked each; the median counts.
 const ASKS: usize = 7;
 
+/// Requests that take turns.
+#[derive(Clone)]
+struct Asked {
+    method: Method,
+    path: String,
+    bodies: Vec<Bytes>,
+}
+
 /// What came of it.
 struct Measured {
+    empty: Summary,
     http: Summary,
     engine: Summary,
     difference: Summary,
@@ -56,11 +68,18 @@ pub(super) fn measure(
     let cheap = bodies.into_iter().zip(engine).filter(|(_, engine)| *engine <= CHEAP);
     let (bodies, engine): (Vec<Bytes>, Vec<Duration>) = cheap.unzip();
     println!("{} of {all} searches take the engine {CHEAP:?} at most", bodies.len());
-    let asked = sides.ours.run(at_rate(&sides.ours, &bodies, plan.steady))?;
-    let measured = Measured::of(&engine, &asked);
+    let empty =
+        Asked { method: Method::GET, path: "/health/live".to_owned(), bodies: vec![Bytes::new()] };
+    let searches = Asked { method: Method::POST, path: format!("/{INDEX}/_search"), bodies };
+    let mut all = Vec::new();
+    for asked in [empty, searches] {
+        all.push(sides.ours.run(at_rate(&sides.ours, asked, plan.steady))?);
+    }
+    let measured = Measured::of(&engine, &all[0], &all[1]);
     let title = format!("{name}: {RATE} searches/s over HTTP, and the engine alone, µs");
     let mut table = Table::new(title, &["what", "P50", "P95", "P99"]);
     let all = [
+        ("empty answer", measured.empty),
         ("over HTTP", measured.http),
         ("engine", measured.engine),
         ("difference", measured.difference),
@@ -81,8 +100,10 @@ pub(super) fn measure(
 }
 
 impl Measured {
-    fn of(engine: &[Duration], asked: &[Timed]) -> Measured {
+    fn of(engine: &[Duration], empty: &[Timed], asked: &[Timed]) -> Measured {
         let mut all: [Latencies; 4] = Default::default();
+        let mut empties = Latencies::default();
+        empty.iter().for_each(|timed| empties.push(timed.latency));
         for Timed { query, latency, late } in asked {
             let engine = engine[*query];
             // A search may be faster than the median of the engine's.
@@ -90,7 +111,7 @@ impl Measured {
             all.iter_mut().zip(times).for_each(|(latencies, time)| latencies.push(time));
         }
         let [http, engine, difference, late] = all.map(|mut latencies| latencies.summary());
-        Measured { http, engine, difference, late }
+        Measured { empty: empties.summary(), http, engine, difference, late }
     }
 }
 
@@ -136,17 +157,17 @@ struct Timed {
 }
 
 /// Asks at the rate. Connections wait for what is due in a queue.
-async fn at_rate(side: &Side, bodies: &[Bytes], time: Duration) -> Result<Vec<Timed>, String> {
+async fn at_rate(side: &Side, asked: Asked, time: Duration) -> Result<Vec<Timed>, String> {
     let (done, mut answered) = mpsc::unbounded_channel();
     let mut queues = Vec::new();
     for connection in side.connect_all(CONNECTIONS).await? {
         let (queue, due) = mpsc::unbounded_channel();
-        tokio::spawn(answer(connection, bodies.to_vec(), due, done.clone()));
+        tokio::spawn(answer(connection, asked.clone(), due, done.clone()));
         queues.push(queue);
     }
     drop(done);
     let searches = RATE * time.as_millis() as u64 / 1000;
-    let queries = bodies.len();
+    let queries = asked.bodies.len();
     let pacer = std::thread::spawn(move || pace(searches, queries, &queues));
     let mut all = Vec::with_capacity(searches as usize);
     while let Some(timed) = answered.recv().await {
@@ -174,14 +195,14 @@ fn pace(searches: u64, queries: usize, queues: &[mpsc::UnboundedSender<Due>]) {
 
 async fn answer(
     mut connection: Connection,
-    bodies: Vec<Bytes>,
+    asked: Asked,
     mut queue: mpsc::UnboundedReceiver<Due>,
     done: mpsc::UnboundedSender<Result<Timed, String>>,
 ) {
-    let path = format!("/{INDEX}/_search");
     while let Some((query, due)) = queue.recv().await {
         let (late, start) = (due.elapsed(), Instant::now());
-        let answer = connection.must(Method::POST, &path, bodies[query].clone()).await;
+        let (method, body) = (asked.method.clone(), asked.bodies[query].clone());
+        let answer = connection.must(method, &asked.path, body).await;
         let timed = answer.map(|_| Timed { query, latency: start.elapsed(), late });
         // Nobody waits any more after an error.
         let _ = done.send(timed);
