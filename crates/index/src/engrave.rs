@@ -42,6 +42,7 @@ use crate::engrave::packed_term_engraver::PackedTermEngraver;
 use crate::engrave::row_packer::RowPacker;
 use crate::engrave::term_engraver::TermEngraver;
 use crate::engrave::text_engraver::TextEngraver;
+use crate::form::merged::lines_max;
 use crate::fresh::FreshCounts;
 use crate::ground::corrupt::checksum;
 use crate::ground::geometry::ROW_BYTES;
@@ -107,6 +108,8 @@ pub struct Engrave {
     sections: Sections,
     long: (u64, u64),
     short: (u64, u64),
+    /// True if they are to be packed, whatever the index's setting says.
+    must_pack: bool,
     /// True if its lists and its terms are packed.
     packs: bool,
     pieces: Vec<Piece>,
@@ -133,6 +136,7 @@ impl Engrave {
             sections: Sections::default(),
             long: (0, 0),
             short: (0, 0),
+            must_pack: false,
             packs: false,
             pieces: Vec::new(),
             rows: None,
@@ -146,6 +150,21 @@ impl Engrave {
     /// Returns the segment.
     pub fn id(&self) -> SegmentId {
         self.id
+    }
+
+    /// Returns the lines that its terms take in the merged dictionary, at most, if it is not packed.
+    pub fn merged_lines_max(&self) -> u64 {
+        lines_max(self.counts.terms as u64, self.counts.long_bytes)
+    }
+
+    /// True until its form is decided, by its first step.
+    pub fn is_undecided(&self) -> bool {
+        self.step == Step::Plan
+    }
+
+    /// Packs it, whatever the index's setting says. Its form must be undecided.
+    pub fn pack(&mut self) {
+        self.must_pack = true;
     }
 
     /// Takes the next step. Returns true if that was the last. An error means that there is no room

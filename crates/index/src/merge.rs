@@ -39,7 +39,7 @@ use spirit_door::{Door, Site};
 use spirit_mem::Region;
 
 use crate::form::engraved_terms::EngravedTerms;
-use crate::form::merged::{Merged, chain_word};
+use crate::form::merged::{Merged, chain_word, lines_max};
 use crate::form::node::{Link, NODE_BYTES, Nodes};
 use crate::ground::damage;
 use crate::ground::ids::{Partition, Position, SegmentId, State};
@@ -130,6 +130,16 @@ impl NewRecords {
         self.entered.push((at, line));
         None
     }
+}
+
+/// Returns the lines that an engraved segment's terms take in the merged dictionary, at most. Those of a
+/// packed one take none.
+pub fn merged_lines_max(memory: &Memory, id: SegmentId) -> u64 {
+    let sections = memory.nvm().and_then(|nvm| nvm.sections(memory.region(), id.position()).ok());
+    sections.map_or(0, |(_, sections)| {
+        let terms = sections.get(Kind::Nodes).bytes / NODE_BYTES;
+        lines_max(terms, sections.get(Kind::LongTerms).bytes)
+    })
 }
 
 impl Merge {

@@ -61,6 +61,12 @@ impl Builder {
         self
     }
 
+    /// Packs no segment only because the merged dictionary may lack room for its terms, for comparison.
+    pub fn keeps_raw(mut self, keeps: bool) -> Self {
+        self.options.keeps_raw = keeps;
+        self
+    }
+
     /// Uses fixed-sized posting blocks (FSB) in fresh segments, for comparison. Default:
     /// variable-sized.
     pub fn fixed_blocks(mut self, fixed: bool) -> Self {

@@ -6,6 +6,7 @@
 mod support;
 
 use spirit::{Index, OnFull, WriteError};
+use support::directory::Directory;
 use support::{Chance, comes_back, tiny};
 
 /// Streams that fill different structures first.
@@ -186,5 +187,30 @@ fn a_full_index_settles_and_closes() {
         let added = fill(&index, 1);
         index.settle();
         everything_is_there(&index, 1, added, added);
+    });
+}
+
+/// Words that no other document has fill the merged dictionary long before the rest of the file.
+#[test]
+fn own_words_fill_the_file_and_not_its_dictionary_alone() {
+    comes_back(|| {
+        let folder = Directory::new();
+        let options = || Index::builder().directory(folder.path()).dram_bytes(24 << 20);
+        let options = || options().nvm_bytes(32 << 20).log_bytes(4 << 20).segment_bytes(512 << 10);
+        let index = options().on_full(OnFull::Refuse).open().unwrap();
+        let added = fill(&index, 0);
+        let stats = index.stats().unwrap();
+        let is_full = |name: &str| {
+            let found = stats.partitions.iter().find(|partition| partition.name == name).unwrap();
+            found.used * 10 > found.bytes * 9
+        };
+        assert!(is_full("nvm dictionary"), "{added}: {:?}", stats.partitions);
+        // A segment needs a slot, however little is in it.
+        let rest = is_full("nvm long-term") || is_full("nvm slots");
+        assert!(rest, "{added}: {:?}", stats.partitions);
+        everything_is_there(&index, 0, added, added);
+        index.close().unwrap();
+        let index = options().open().unwrap();
+        everything_is_there(&index, 0, added, added);
     });
 }

@@ -112,6 +112,8 @@ fn a_run_that_is_too_long_leaves_nothing_in_the_dictionary() {
     let options = options.nvm_bytes((32 << 10) + 5 * (64 << 10)).log_bytes(16 << 10);
     let options = options.directory(directory.path()).document_bytes_max(6 << 10);
     let options = options.engrave(EngravePolicy::Eager).pointer_update(PointerUpdate::Eager);
+    // As in a file whose segments were engraved before there were too few lines.
+    let options = options.keeps_raw(true);
     let index = options.merge_after(3).analyzer(Analyzer::Simple).open().unwrap();
     let words = |name: &str, count: usize| -> String {
         (0..count).map(|n| format!("{name}w{n} ")).collect()

@@ -32,9 +32,10 @@ impl Engrave {
         if !nvm.has_slot(self.id.position(), memory.reclaimed()) {
             return Err(FlushStop::HeapFull);
         }
-        let packed_bytes = match memory.geometry().settings.postings {
-            Postings::Packed => list_packer::bytes_max(memory, self.id, self.term_map(memory)),
-            Postings::Raw => 0,
+        let is_packed = memory.geometry().settings.postings == Postings::Packed || self.must_pack;
+        let packed_bytes = match is_packed {
+            true => list_packer::bytes_max(memory, self.id, self.term_map(memory)),
+            false => 0,
         };
         self.packs = (1..=LIST_BYTES_MAX).contains(&packed_bytes);
         self.rows = self.packs.then(|| RowPacker::new(memory, &self.segment(memory)));

@@ -46,7 +46,7 @@ use crate::form::node::{Link, Node};
 use crate::ground::corrupt::{Corrupt, checksum};
 use crate::ground::damage;
 use crate::ground::layout::{NvmLayout, PAGE};
-use crate::ground::term::{Term, TermKey};
+use crate::ground::term::{INLINE_BYTES_MAX, Term, TermKey};
 
 /// Bytes of a record.
 pub(crate) const RECORD_BYTES: u64 = 64;
@@ -395,6 +395,14 @@ impl<'a> Merged<'a> {
 pub(crate) fn long_lines(bytes: usize) -> u32 {
     bytes.div_ceil(RECORD_BYTES as usize) as u32
 }
+
+/// Returns the lines that terms take, at most. `long_bytes` are those of the long ones, each in whole
+/// words of 8, and so 16 at least.
+pub(crate) fn lines_max(terms: u64, long_bytes: u64) -> u64 {
+    terms + long_bytes / 16
+}
+
+const _: () = assert!(INLINE_BYTES_MAX >= 8 && RECORD_BYTES >= 16);
 
 /// Returns the words of a record behind its chain word and head.
 pub(crate) fn record_words(key: TermKey, long: u32) -> [u64; 3] {

@@ -106,6 +106,11 @@ impl MergedWriter {
         self.used
     }
 
+    /// Returns the number of lines that are free.
+    pub fn free_lines(&self, region: &Region, layout: &NvmLayout) -> u64 {
+        Merged::new(region, layout).lines() as u64 - self.used
+    }
+
     /// Removes the term of record `line`, whose hash is `hash`. Its lines are free once the removal
     /// is durable and no reader can hold them.
     pub fn remove(

@@ -8,12 +8,15 @@ use spirit_index::ground::{Position, SegmentId};
 use spirit_index::memory::FlushStop;
 use spirit_index::memory::Memory;
 use spirit_index::merge::Merge;
-use spirit_index::merge::MergedWriter;
+use spirit_index::merge::{MergedWriter, merged_lines_max};
 
 use crate::config::options::Options;
 
 /// The number of segments merged at once, if a merge is written to a disk page by page.
 const AFTER_SYNCED: usize = 8;
+/// The dictionary has room if one in this number of its free lines is to spare: a long term's bytes
+/// need lines that are neighbours.
+const SPARE_SHARE: u64 = 16;
 
 /// Segments on their way into the merged dictionary.
 pub(crate) struct Merging {
@@ -54,6 +57,20 @@ impl Merging {
     /// Adds a segment that has been engraved.
     pub(crate) fn push(&mut self, id: SegmentId) {
         self.waiting.push_back(id);
+    }
+
+    /// True if segments wait to be merged, and nothing is wrong with them.
+    pub(crate) fn is_any_waiting(&self) -> bool {
+        !self.is_stopped && !self.waiting.is_empty()
+    }
+
+    /// True if the dictionary has room for the terms of all waiting segments, and for this many lines.
+    pub(crate) fn has_lines_for(&mut self, memory: &Memory, lines: u64) -> bool {
+        let Some(nvm) = memory.nvm() else { return false };
+        let waiting = self.waiting.iter().map(|id| merged_lines_max(memory, *id)).sum::<u64>();
+        let writer = opened(&mut self.writer, memory, self.oldest);
+        let free = writer.free_lines(memory.region(), nvm.layout());
+        waiting + lines <= free - free / SPARE_SHARE
     }
 
     /// Merges all waiting segments, however few.

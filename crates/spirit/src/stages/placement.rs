@@ -25,6 +25,8 @@ use crate::storage::shared::Shared;
 pub(crate) struct Placement {
     engrave: EngravePolicy,
     pointer_update: PointerUpdate,
+    /// True if a segment is packed only if the index's setting says so.
+    keeps_raw: bool,
     /// Flushed segments, oldest first. The first may be under way.
     flushed: VecDeque<Engrave>,
     /// Engraved segments with readers still in DRAM, oldest first.
@@ -65,6 +67,7 @@ impl Placement {
         Placement {
             engrave: options.engrave,
             pointer_update: options.pointer_update,
+            keeps_raw: options.keeps_raw,
             flushed: VecDeque::new(),
             engraved: VecDeque::new(),
             merging: Merging::new(options, memory),
@@ -138,7 +141,8 @@ impl Placement {
             // A merge makes room for terms, which engraving may wait for. It also lets segments be
             // dropped.
             Some(Work::Engrave) => {
-                shared.engraved().time(|| self.advance_engraving(shared))
+                self.merge_first(shared)
+                    || shared.engraved().time(|| self.advance_engraving(shared))
                     || (self.merging.has_work(&shared.memory)
                         && shared.merged().time(|| self.advance_merging(shared)))
             }
@@ -189,6 +193,23 @@ impl Placement {
     /// not count.
     pub(crate) fn stop_importing_terms(&mut self, memory: &Memory) -> bool {
         self.importer.stop_terms(memory)
+    }
+
+    /// Decides the form of the next segment to engrave. If the merged dictionary might have no room for
+    /// its terms, others that wait are merged first: then it is known how much is left. Without room the
+    /// segment is packed, and brings its terms along. Otherwise no later segment could be merged, and
+    /// the DRAM dictionary would keep the terms of all of them. True if it took a step of a merge.
+    fn merge_first(&mut self, shared: &Shared) -> bool {
+        let undecided = self.flushed.front().filter(|oldest| oldest.is_undecided());
+        let lines = undecided.map_or(0, Engrave::merged_lines_max);
+        if self.keeps_raw || lines == 0 || self.merging.has_lines_for(&shared.memory, lines) {
+            return false;
+        }
+        if self.merging.is_any_waiting() && shared.merged().time(|| self.advance_merging(shared)) {
+            return true;
+        }
+        self.flushed.iter_mut().take(1).for_each(Engrave::pack);
+        false
     }
 
     fn advance_engraving(&mut self, shared: &Shared) -> bool {

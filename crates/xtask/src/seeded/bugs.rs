@@ -399,6 +399,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: HISTORIES,
     },
     Bug {
+        name: "unpacked-though-full",
+        what: "segments stay raw though the merged dictionary has no room for their terms",
+        file: "crates/spirit/src/stages/placement.rs",
+        old: "        self.flushed.iter_mut().take(1).for_each(Engrave::pack);\n",
+        new: "",
+        found_by: tests("-p spirit --test full_heap", "own_words_fill"),
+    },
+    Bug {
         name: "lost-key-unnoted",
         what: "the key table loses rows that a pinned reader sees, without noting it",
         file: "crates/spirit/src/write/replacement.rs",
