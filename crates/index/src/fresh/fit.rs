@@ -54,26 +54,42 @@ impl FreshWriter {
         let slack = (tokens / WINDOW + 1) as u64 * (SLACK_WORDS + spill_words_max);
         // Each document of usual size is tried only if it fits with any terms.
         let usual_max = extent.area().len() as u64 / 16;
-        let wanted = records + blocks_words(&extent, batch) + slack + usual_max;
+        let wanted = records + blocks_words(&extent, batch, self.terms) + slack + usual_max;
         let free = self.high.saturating_sub(extent.low_after(self.terms)) as u64;
         // An empty segment is the last chance of a large batch.
         if wanted <= free || self.rows() == 0 { Ok(()) } else { Err(Stop::SegmentFull) }
     }
 }
 
-/// Returns the words of the blocks that the lists of a resolved batch's terms will take.
-fn blocks_words(extent: &Extent<'_>, batch: &Batch) -> u64 {
-    let mut postings: Vec<(u32, u32)> = Vec::with_capacity(batch.token_count());
-    for index in 0..batch.documents().len() {
-        let tokens = batch.tokens_of(index).iter().filter(|token| !token.key.is_hole());
-        postings.extend(tokens.map(|token| (token.ordinal, index as u32)));
+/// What a batch adds to a term's list.
+#[derive(Clone, Copy, Default)]
+struct Added {
+    postings: u32,
+    /// One past the last document that has the term.
+    document_end: u32,
+}
+
+/// Returns the words of the blocks that the lists of a resolved batch's terms will take. The segment
+/// has `terms` terms by now. They are counted in a table: to sort all tokens took a fifth of
+/// the time of adding them.
+fn blocks_words(extent: &Extent<'_>, batch: &Batch, terms: u32) -> u64 {
+    let mut added = vec![Added::default(); terms as usize];
+    let mut lists = Vec::new();
+    for (document, index) in (1..).zip(0..batch.documents().len()) {
+        for token in batch.tokens_of(index).iter().filter(|token| !token.key.is_hole()) {
+            let Added { postings, document_end } = &mut added[token.ordinal as usize];
+            if *document_end == document {
+                continue;
+            }
+            if *document_end == 0 {
+                lists.push(token.ordinal);
+            }
+            (*postings, *document_end) = (*postings + 1, document);
+        }
     }
-    postings.sort_unstable();
-    postings.dedup();
-    let lists = postings.chunk_by(|a, b| a.0 == b.0);
-    let words = lists.map(|list| {
-        let count = extent.record(list[0].0).list().count.load(Relaxed);
-        extent.blocks().words_between(count, count + list.len() as u32)
+    let words = lists.into_iter().map(|ordinal| {
+        let count = extent.record(ordinal).list().count.load(Relaxed);
+        extent.blocks().words_between(count, count + added[ordinal as usize].postings)
     });
     words.sum()
 }
