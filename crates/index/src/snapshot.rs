@@ -39,7 +39,7 @@ use crate::terms::entries::Entries;
 
 pub use lengths::FieldLengths;
 pub use ordered_term::OrderedTerm;
-pub use terms::TermCursor;
+pub use terms::{TERMS_OF_BLOCK, TermCursor};
 
 /// Largest number of fresh segments at a time: the number of extents.
 pub const FRESH_MAX: usize = 3;

@@ -16,6 +16,7 @@ mod alignment;
 mod all;
 mod at_once;
 mod estimate;
+mod expansion;
 mod explain;
 mod frequency;
 mod kept;

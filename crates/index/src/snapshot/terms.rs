@@ -10,8 +10,11 @@ use crate::snapshot::Segment;
 use crate::snapshot::listed_terms::ListedTerms;
 use crate::snapshot::ordered_term::OrderedTerm;
 use crate::terms::entries::Entry;
-use crate::terms::packed_terms::{PackedTermCursor, PackedTerms};
+use crate::terms::packed_terms::{BLOCK, PackedTermCursor, PackedTerms};
 use crate::terms::term_order::{Beginning, prefix};
+
+/// The number of terms of a block of packed terms.
+pub const TERMS_OF_BLOCK: u64 = BLOCK as u64;
 
 /// A cursor over the terms of a segment, in the order of fields and bytes. It is valid while the
 /// reader stays pinned.
@@ -108,6 +111,16 @@ impl<'a> TermCursor<'a> {
         match &self.0 {
             Form::Listed(terms) => Some(terms.prefixes(mask, begin)),
             Form::Packed(..) => None,
+        }
+    }
+
+    /// Returns the [prefixes](prefix) of the first terms of the blocks that packed terms are divided into,
+    /// from the next term's block on. All blocks but the last have [`TERMS_OF_BLOCK`] terms, and begin
+    /// at multiples of it. Returns `None` unless the terms are packed.
+    pub fn blocks(&self) -> Option<&'a [AtomicU64]> {
+        match &self.0 {
+            Form::Listed(_) | Form::Packed(None, _) => None,
+            Form::Packed(Some(terms), _) => Some(terms.blocks()),
         }
     }
 

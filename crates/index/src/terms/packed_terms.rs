@@ -36,7 +36,7 @@ use crate::terms::packed_terms::code::{Coded, Reader};
 use crate::terms::term_order::prefix;
 
 /// Number of terms of a block.
-const BLOCK: usize = 32;
+pub(crate) const BLOCK: usize = 32;
 /// Largest number of bytes of a coded term.
 const CODED_BYTES_MAX: usize = 2 + TERM_BYTES_MAX;
 const WORD: u64 = size_of::<u64>() as u64;
@@ -268,7 +268,12 @@ pub(crate) struct PackedTermCursor<'a> {
     entry: Entry,
 }
 
-impl PackedTermCursor<'_> {
+impl<'a> PackedTermCursor<'a> {
+    /// Returns the prefixes of the first terms of blocks, from the current term's block on.
+    pub(crate) fn blocks(&self) -> &'a [AtomicU64] {
+        self.terms.prefixes.get(self.place / BLOCK..).unwrap_or(&[])
+    }
+
     /// Returns the place of the current term, or [`len`](PackedTerms::len) at the end.
     pub(crate) fn place(&self) -> usize {
         self.place

@@ -19,6 +19,22 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: tests("-p spirit --test queries", "expressions_find_what"),
     },
     Bug {
+        name: "last-of-packed-block",
+        what: "a pattern passes over the last term of each block of packed terms",
+        file: "crates/query/src/evaluate/expansion.rs",
+        old: "let (start, end) = (number * TERMS_OF_BLOCK, (number + 1) * TERMS_OF_BLOCK);",
+        new: "let (start, end) = (number * TERMS_OF_BLOCK, (number + 1) * TERMS_OF_BLOCK - 1);",
+        found_by: tests("-p spirit --test packed", "answer_and_score_as_raw"),
+    },
+    Bug {
+        name: "block-of-its-first-term",
+        what: "a pattern judges a block of packed terms by its first term alone",
+        file: "crates/query/src/evaluate/expansion.rs",
+        old: "let common_bytes = (first ^ last).leading_zeros() / u8::BITS;",
+        new: "let common_bytes = (first ^ first.max(last & 0)).leading_zeros() / u8::BITS;",
+        found_by: tests("-p spirit --test packed", "answer_and_score_as_raw"),
+    },
+    Bug {
         name: "pages-of-new-fields",
         what: "a later page looks for words in fields that the first one did not know",
         file: "crates/spirit/src/search/desk.rs",

@@ -16,7 +16,8 @@ use spirit_index::terms::Entry;
 
 use super::{Form, GROUP, Phrase, Room, Wanted};
 use crate::collect::Limit;
-use crate::evaluate::pattern::{Expansion, each_fresh};
+use crate::evaluate::expansion::Expansion;
+use crate::evaluate::pattern::each_fresh;
 use crate::evaluate::window::{Bits, Ones, WORDS, Window, is_empty};
 use crate::evaluate::{Evaluation, Place, Scratch};
 use crate::leaf::END;
