@@ -21,6 +21,7 @@
 
 use spirit_index::ground::FieldId;
 use spirit_index::ground::TEXT_FIELDS_MAX;
+use spirit_kernel::Bm25;
 
 use crate::query::{Kind, NONE, NodeId, Occur, Query};
 use crate::rank::{Best, Weight, Weights};
@@ -48,6 +49,8 @@ pub(crate) struct Proximity {
     last: Vec<(FieldId, u32)>,
     /// The most that all pairs add.
     pairs_most: f32,
+    /// True if some of the terms are in a group of which the best counts.
+    has_best: bool,
 }
 
 /// Two terms of one field that follow each other in the query.
@@ -70,6 +73,7 @@ impl Proximity {
             pairs: Vec::with_capacity(clauses),
             last: Vec::with_capacity(TEXT_FIELDS_MAX as usize + 1),
             pairs_most: 0.0,
+            has_best: false,
         }
     }
 
@@ -80,6 +84,7 @@ impl Proximity {
         self.pairs.clear();
         self.last.clear();
         self.pairs_most = 0.0;
+        self.has_best = false;
     }
 
     /// Finds the terms and pairs of a query with these weights.
@@ -92,6 +97,7 @@ impl Proximity {
         });
         let most = self.pairs.iter().map(|pair| pair.worth(1));
         self.pairs_most = most.sum();
+        self.has_best = query.nodes.iter().any(|node| node.tie.is_some());
     }
 
     fn push(&mut self, query: &Query, weights: &Weights, term: u32) {
@@ -141,6 +147,27 @@ impl Proximity {
         let left = f64::from(threshold) / MORE - f64::from(self.pairs_most);
         // -1 lets all pass. So does what is no number: the difference of two infinite ones.
         ((left / (MORE * (1.0 + f64::from(PLACE)))) as f32).max(-1.0)
+    }
+
+    /// Returns the field of the terms if an upper bound is known by its length: they are all of it,
+    /// and each adds its whole score.
+    pub(crate) fn field(&self) -> Option<FieldId> {
+        match self.last[..] {
+            [(field, _)] if !self.has_best => Some(field),
+            _ => None,
+        }
+    }
+
+    /// Returns an upper bound on the score of a document with this BM25 score, whose field has this
+    /// length. `weights` are those of the query.
+    ///
+    /// A term with weight `w` has at least the score `w / (1 + c0 + c1 · length)`. The lower weight of
+    /// a pair is at most half the sum of both, and a term is in two pairs at most.
+    pub(crate) fn bound(&self, weights: &Weights, score: f32, length: u32) -> f32 {
+        let Bm25 { c0, c1, .. } = weights.of_term(self.terms[0] as usize);
+        let share = if self.pairs.len() == 1 { 0.5 } else { 1.0 };
+        let of_pairs = share * (1.0 + c0 + c1 * length as f32);
+        score * (1.0 + PLACE + of_pairs) * MORE as f32
     }
 }
 

@@ -230,6 +230,14 @@ pub(super) const BUGS: &[Bug] = &[
         found_by: PLACES,
     },
     Bug {
+        name: "pairs-by-half",
+        what: "of terms each of which is in two pairs one pair is allowed for",
+        file: "crates/query/src/proximity.rs",
+        old: "if self.pairs.len() == 1 { 0.5 } else { 1.0 }",
+        new: "0.2",
+        found_by: PLACES,
+    },
+    Bug {
         name: "first-seen-last",
         what: "the place of a term is its last one",
         file: "crates/query/src/evaluate/places.rs",
