@@ -7,7 +7,6 @@ use spirit::lab::Parameters;
 use spirit::search::Highlight;
 use spirit::{Builder, Index};
 use spirit_forms::facets::{Asked, Shape};
-use spirit_forms::order::Order;
 use spirit_forms::question::Question;
 use spirit_forms::size::Size;
 
@@ -281,8 +280,10 @@ impl AnsweringArgs {
             (self.recency.is_some(), "--recency"),
             (self.exhaustive, "--exhaustive"),
         ];
-        match given.into_iter().find(|(given, _)| *given && self.order != Order::Best) {
-            Some((_, name)) => Err(Failure::usage(format!("{name}: needs --order best"))),
+        match given.into_iter().find(|(given, _)| *given && !self.order.is_by_score()) {
+            Some((_, name)) => {
+                Err(Failure::usage(format!("{name}: needs --order best or proximity")))
+            }
             None => Ok(()),
         }
     }

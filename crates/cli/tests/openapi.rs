@@ -79,6 +79,9 @@ fn answers_are_as_they_are_described() {
     }
     is("Answer", &answer);
     is("Answer", &server.get("/api/v1/birds/search?q=heron&order=level:asc&fields=level").is(200));
+    let by_proximity = "/api/v1/birds/search?q=heron&order=proximity&k1=1&explain=yes";
+    let hit = &server.get(by_proximity).is(200)["hits"][0];
+    assert_eq!(hit["explanation"]["clauses"][1]["first"], 0, "{hit}");
     is("Counted", &server.get("/api/v1/birds/count?q=heron").is(200));
     is("Stats", &server.get("/api/v1/birds/stats").is(200));
     is("Stats", &server.get("/api/v1/birds/stats?heap=yes").is(200));

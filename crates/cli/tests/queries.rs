@@ -109,6 +109,21 @@ fn every_algorithm_finds_the_same() {
 }
 
 #[test]
+fn close_words_come_first_by_proximity() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "sea grey x x heron\ngrey heron x x sea\nx x grey x heron\n");
+    let first = |order: &str, more: &[&str]| {
+        let args = ["search", "--in", &file, "--json", "--order", order, "grey heron"];
+        spirit(&[&args[..], more].concat()).json().remove(0)
+    };
+    assert_eq!(keys(&first("best", &[])), ["2", "1", "0"]);
+    let found = first("proximity", &["--explain", "--k1", "1.5", "--exhaustive"]);
+    assert_eq!(keys(&found), ["1", "2", "0"]);
+    let parts = &found["hits"][0]["explanation"]["clauses"];
+    assert_eq!((&parts[1]["first"], &parts[3]["distance"]), (&0.into(), &1.into()), "{found}");
+}
+
+#[test]
 fn an_answer_is_explained() {
     let folder = Folder::new();
     let file = folder.file("a.txt", TEXT);

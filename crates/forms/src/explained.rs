@@ -96,8 +96,11 @@ fn explanation(explained: &ExplainedClause) -> Value {
         "matches": explained.matches,
         "value": number(explained.value),
     });
-    if let Worth::Frequency(parts) = &explained.worth {
-        value["bm25"] = frequency(parts);
+    match &explained.worth {
+        Worth::Frequency(parts) => value["bm25"] = frequency(parts),
+        Worth::Place { first } => value["first"] = json!(first),
+        Worth::Closeness { distance } => value["distance"] = json!(distance),
+        _ => {}
     }
     if !explained.clauses.is_empty() {
         value["clauses"] = explained.clauses.iter().map(explanation).collect();

@@ -7,7 +7,8 @@ use spirit::Search;
 use spirit::lab::Parameters;
 use spirit::search::Direction;
 
-/// The order of documents: `newest`, `best`, or up to three fields as in `level:asc,views`.
+/// The order of documents: `newest`, `best`, `proximity`, or up to three fields as in
+/// `level:asc,views`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// The newest document first.
@@ -15,6 +16,8 @@ pub enum Order {
     Newest,
     /// The most relevant document first.
     Best,
+    /// Likewise, where places and closeness of words count too.
+    Proximity,
     /// By the values of fields. The first field decides, the next one if its values are equal.
     Fields(Vec<Key>),
 }
@@ -39,6 +42,7 @@ impl FromStr for Order {
         match text {
             "newest" => return Ok(Order::Newest),
             "best" | "bm25" => return Ok(Order::Best),
+            "proximity" => return Ok(Order::Proximity),
             _ => {}
         }
         let keys = text.split(',').map(str::parse).collect::<Result<Vec<Key>, _>>()?;
@@ -65,10 +69,10 @@ impl FromStr for Key {
             Some(_) => ("", Direction::Descending),
             None => (rest, Direction::Descending),
         };
-        let is_order = matches!(text, "newest" | "best" | "bm25");
+        let is_order = matches!(text, "newest" | "best" | "bm25" | "proximity");
         if name.is_empty() || is_order {
-            return Err("choose newest, best, or up to three fields: FIELD, FIELD:asc or FIELD:desc, each perhaps \
-                        with :missing-first, as in level:asc:missing-first,views"
+            return Err("choose newest, best, proximity, or up to three fields: FIELD, FIELD:asc or FIELD:desc, each \
+                        perhaps with :missing-first, as in level:asc:missing-first,views"
                 .into());
         }
         Ok(Key { field: name.to_owned(), direction, missing_first })
@@ -103,11 +107,17 @@ impl Fade {
 }
 
 impl Order {
+    /// True if documents are in the order of their scores.
+    pub fn is_by_score(&self) -> bool {
+        matches!(self, Order::Best | Order::Proximity)
+    }
+
     /// Returns a request for the first `k` documents. Scores are computed with the parameters.
     pub fn first(&self, k: usize, Parameters { k1, b }: Parameters) -> Search {
         match self {
             Order::Newest => Search::newest(k),
             Order::Best => Search::best(k).bm25(k1, b),
+            Order::Proximity => Search::best(k).bm25(k1, b).proximity(),
             Order::Fields(keys) => {
                 let mut search = None;
                 for Key { field, direction, missing_first } in keys {
@@ -140,6 +150,8 @@ mod tests {
             ("newest", Ok(Order::Newest)),
             ("best", Ok(Order::Best)),
             ("bm25", Ok(Order::Best)),
+            ("proximity", Ok(Order::Proximity)),
+            ("proximity:asc", field("proximity", Direction::Ascending)),
             ("best:desc", field("best", Direction::Descending)),
             ("views", field("views", Direction::Descending)),
             ("views:desc", field("views", Direction::Descending)),

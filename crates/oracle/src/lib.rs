@@ -9,6 +9,7 @@ mod bm25;
 mod edits;
 pub mod facets;
 mod matching;
+mod proximity;
 mod scoring;
 mod values;
 

@@ -60,7 +60,7 @@ impl Collection {
         })
     }
 
-    fn idf(&self, field: &str, word: &str) -> Option<f64> {
+    pub(crate) fn idf(&self, field: &str, word: &str) -> Option<f64> {
         let (documents, _) = self.fields.get(field)?;
         let with = *self.with_term.get(&(field.to_owned(), word.to_owned()))? as f64;
         Some(idf(*documents as f64, with))

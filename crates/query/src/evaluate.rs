@@ -27,6 +27,7 @@ mod merge;
 mod older;
 mod pattern;
 mod phrase;
+mod places;
 mod range;
 mod rank;
 mod sort;
@@ -53,6 +54,7 @@ use crate::kept_clauses::ClauseStore;
 use crate::leaf::{Context, END, Leaf, Lists, SCRATCH_WORDS};
 use crate::limits::{Limits, Meter};
 use crate::plan::Plan;
+use crate::proximity::Proximity;
 use crate::query::Query;
 use crate::rank::{Counts, Ranking, Weights};
 use crate::slop::{OCCURRENCES_MAX, Occurrence};
@@ -63,6 +65,7 @@ use kept::KeptBits;
 pub use key::snapshot_for;
 pub(crate) use older::EntryCopies;
 use pattern::PatternBits;
+use places::Places;
 pub(crate) use rank::Ranked;
 pub(crate) use survey::Surveyed;
 pub use survey::Wanted;
@@ -104,6 +107,9 @@ pub struct Scratch {
     /// For each node, the documents of the current window that it matches.
     windows: Vec<window::Bits>,
     pub(crate) weights: Weights,
+    pub(crate) proximity: Proximity,
+    /// The places of the query's terms in the current document.
+    pub(crate) places: Places,
     out: [u32; OUT],
     ahead: Ahead,
     pub(crate) lent: EntryCopies,
@@ -131,6 +137,8 @@ impl Scratch {
             noted: rank::Noted::NOTHING,
             windows: Vec::with_capacity(Query::nodes_max(clauses_max)),
             weights: Weights::with_capacity(clauses_max),
+            proximity: Proximity::with_capacity(clauses_max),
+            places: Places::with_capacity(clauses_max),
             out: [0; OUT],
             ahead: Ahead::default(),
             lent: EntryCopies::new(),
@@ -155,6 +163,10 @@ impl Scratch {
     /// Computes the weights of `query`, before its best matches are searched for.
     pub fn weigh(&mut self, query: &Query, counts: &Counts, ranking: Ranking) {
         self.weights.fill(query, counts, ranking.parameters);
+        self.proximity.clear();
+        if ranking.proximity {
+            self.proximity.fill(query, &self.weights);
+        }
     }
 
     /// Returns an upper bound on every score of `query`, by its weights.

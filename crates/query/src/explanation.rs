@@ -42,6 +42,19 @@ pub enum Worth {
     Best(f32),
     /// The subclause's value, times this factor: it fades with the document's age.
     Faded(f32),
+    /// The first subclause's value, and what the other ones say that places and closeness add. Of
+    /// the best of several clauses, the best part is added.
+    Places,
+    /// The place of a term.
+    Place {
+        /// The positions before its first one in its field.
+        first: u32,
+    },
+    /// The closeness of two terms.
+    Closeness {
+        /// The positions from the one to the other.
+        distance: u32,
+    },
 }
 
 /// The numbers in BM25,
@@ -94,11 +107,35 @@ impl Explanation {
         }
     }
 
+    /// Wraps the explanation in one of a score to which places and closeness add `worth`, for these
+    /// reasons.
+    pub(crate) fn placed(self, worth: f32, parts: Vec<Explanation>) -> Explanation {
+        Explanation {
+            clause: self.clause.clone(),
+            occur: self.occur,
+            matches: self.matches,
+            value: self.value.max(self.value + worth),
+            worth: Worth::Places,
+            clauses: std::iter::once(self).chain(parts).collect(),
+        }
+    }
+
+    /// Returns the explanation of a part of a score that is no clause's.
+    pub(crate) fn part(clause: String, value: f32, worth: Worth) -> Explanation {
+        let (occur, clauses) = (Occur::Should, Vec::new());
+        Explanation { clause, occur, matches: true, value, worth, clauses }
+    }
+
     /// Adds the clause's part to a score, in the evaluators' order.
     pub(crate) fn add_to(&self, score: &mut f32) {
         match self.worth {
             Worth::Nothing => {}
-            Worth::Constant | Worth::Frequency(_) | Worth::Faded(_) => *score += self.value,
+            Worth::Constant
+            | Worth::Frequency(_)
+            | Worth::Faded(_)
+            | Worth::Places
+            | Worth::Place { .. }
+            | Worth::Closeness { .. } => *score += self.value,
             Worth::Sum => self.clauses.iter().for_each(|clause| clause.add_to(score)),
             Worth::Best(tie) => {
                 let mut best = Best::default();
@@ -130,6 +167,9 @@ impl Explanation {
             Worth::Best(0.0) => f.write_str("the best")?,
             Worth::Best(tie) => write!(f, "the best, and {tie} of the others")?,
             Worth::Faded(factor) => write!(f, "{factor} of it by age")?,
+            Worth::Places => f.write_str("with places and closeness")?,
+            Worth::Place { first } => write!(f, "first at {first}")?,
+            Worth::Closeness { distance } => write!(f, "{distance} apart")?,
         }
         for clause in &self.clauses {
             writeln!(f)?;

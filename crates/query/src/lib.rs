@@ -37,6 +37,7 @@ mod pattern;
 mod plan;
 mod prefix_filter;
 mod problem;
+mod proximity;
 mod query;
 mod query_pattern;
 mod query_plan;
@@ -124,18 +125,21 @@ pub fn best(
     top: &mut Top,
 ) -> Result<(), Stop> {
     let weights = std::mem::take(&mut scratch.weights);
+    let proximity = std::mem::take(&mut scratch.proximity);
     let mut done = Ok(());
     if weights.are_of(query) && top.takes_any() {
         let highest = weights.highest(query);
         top.enter_executor(executor);
         let Ranking { skips, fading, .. } = ranking;
         let plan = RankedPlan::of(query, settings.windows);
-        let ranked = Ranked { top, weights: &weights, executor, skips, fading, highest, plan };
+        let (weights, proximity) = (&weights, proximity.asked());
+        let ranked = Ranked { top, weights, executor, skips, fading, proximity, highest, plan };
         let older = || OlderEntries::new(snapshot.memory());
         let rank = |evaluation: &mut Evaluation<'_, Ranked<'_>>| evaluation.rank(older);
         done = evaluate(snapshot, query, settings, scratch, ranked, rank).map(drop);
     }
     scratch.weights = weights;
+    scratch.proximity = proximity;
     done
 }
 
@@ -221,11 +225,20 @@ pub fn explain(
 ) -> Result<Option<Explanation>, Stop> {
     let Scoring { schema, counts, parameters, fading } = *by;
     let weights = std::mem::take(&mut scratch.weights);
-    let explained = Explained { schema, weights: &weights, counts, parameters, fading };
+    let proximity = std::mem::take(&mut scratch.proximity);
+    let explained = Explained {
+        schema,
+        weights: &weights,
+        counts,
+        parameters,
+        fading,
+        proximity: proximity.asked(),
+    };
     let mut found = None;
     let explain = |evaluation: &mut Evaluation<'_, _>| found = evaluation.explain(key);
     let done = evaluate(snapshot, query, settings, scratch, explained, explain).map(drop);
     scratch.weights = weights;
+    scratch.proximity = proximity;
     done.map(|()| found)
 }
 
@@ -274,6 +287,7 @@ fn evaluate<C>(
 ) -> Result<C, Stop> {
     assert!(query.terms.len() <= scratch.clauses_max(), "a query larger than its reader");
     scratch.prepare(query);
+    scratch.places.forget();
     let part = snapshot.covered();
     // Moved out, since evaluators read it while they write the rest of the scratch memory.
     let lent = std::mem::take(&mut scratch.lent);

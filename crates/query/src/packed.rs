@@ -22,6 +22,8 @@ use spirit_mem::Region;
 const NUMBER: usize = PACKED_BLOCK;
 const COUNT: usize = PACKED_BLOCK + 1;
 const POSITIONS: usize = PACKED_BLOCK + 2;
+/// Words of scratch memory for a block.
+pub(crate) const BLOCK_WORDS: usize = PACKED_BLOCK + 3;
 
 /// A packed list, a block at a time.
 #[derive(Clone, Copy)]

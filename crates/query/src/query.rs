@@ -440,6 +440,12 @@ impl Query {
         &self.bytes[term.start as usize..(term.start + term.len) as usize]
     }
 
+    /// True if two terms are one term of one field.
+    pub(crate) fn are_equal(&self, one: u32, other: u32) -> bool {
+        let (one, other) = (&self.terms[one as usize], &self.terms[other as usize]);
+        one.hash == other.hash && one.key == other.key && self.bytes_of(one) == self.bytes_of(other)
+    }
+
     /// True if the query looks for documents by their keys.
     pub(crate) fn has_keys(&self) -> bool {
         self.nodes.iter().any(|node| matches!(node.kind, Kind::Key(_)))

@@ -63,6 +63,8 @@ pub struct Ranking {
     pub skips: bool,
     /// The fading of scores with age, if they fade.
     pub fading: Option<Fading>,
+    /// True if the places of terms and their closeness count too.
+    pub proximity: bool,
 }
 
 /// The counts that scores are computed from: the size of each field, and the number of documents

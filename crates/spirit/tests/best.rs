@@ -130,22 +130,32 @@ fn pages(index: &Index, query: &str, search: impl Fn(usize) -> Search) -> Vec<(S
     found
 }
 
+/// Also where places and closeness of words count, which puts other documents first.
 fn is_the_same_with_and_without(index: &Index) {
-    let mut phrases = 0;
-    for query in queries() {
-        let expected = pages(index, &query, |k| Search::best(k).exhaustive().windows());
-        let ways: [fn(usize) -> Search; 4] = [
-            Search::best,
-            |k| Search::best(k).windows(),
-            |k| Search::best(k).exhaustive(),
-            |k| Search::best(k).total(100),
-        ];
-        for (number, way) in ways.into_iter().enumerate() {
-            assert_eq!(pages(index, &query, way), expected, "{query}, way {number}");
-        }
+    let (mut phrases, mut changed) = (0, 0);
+    for (number, query) in queries().into_iter().enumerate() {
+        let expected = by_all_ways(index, &query, Search::best);
         phrases += usize::from(query.starts_with('"') && expected.len() > 10);
+        // Every shape of a query is among every second one.
+        if number % 2 == 0 && query.len() < 150 {
+            let by_proximity = by_all_ways(index, &query, |k| Search::best(k).proximity());
+            let keys = |found: Vec<(String, u32)>| found.into_iter().map(|(key, _)| key);
+            changed += usize::from(keys(expected).ne(keys(by_proximity)));
+        }
     }
     assert!(phrases > 3, "phrases occur");
+    assert!(changed > 60, "places change the order for {changed} queries only");
+}
+
+fn by_all_ways(index: &Index, query: &str, best: fn(usize) -> Search) -> Vec<(String, u32)> {
+    let expected = pages(index, query, |k| best(k).exhaustive().windows());
+    let ways: [fn(Search) -> Search; 4] =
+        [|search| search, Search::windows, Search::exhaustive, |search| search.total(100)];
+    for (number, way) in ways.into_iter().enumerate() {
+        let found = pages(index, query, |k| way(best(k)));
+        assert_eq!(found, expected, "{query}, way {number}");
+    }
+    expected
 }
 
 /// A word without a field counts where it counts most: fresh and flushed after deletes, and packed.
@@ -232,7 +242,8 @@ fn of_fresh_lists_as_of_flushed_ones() {
         for query in queries() {
             let counts = [&fresh, &flushed].map(|i| i.reader().unwrap().count(&query).unwrap());
             assert_eq!(counts[0], counts[1], "{query}");
-            for search in [Search::best, Search::newest] {
+            let by_proximity = |k| Search::best(k).proximity();
+            for search in [Search::best, Search::newest, by_proximity] {
                 let found = [&fresh, &flushed].map(|index| keys(index, &query, search(60)));
                 assert_eq!(found[0], found[1], "{query}");
             }

@@ -122,12 +122,15 @@ fn facets() -> Vec<Facet> {
 }
 
 /// All answers to a query.
+/// Keys and scores of the best, and the number of matches.
+type Best = (Vec<(String, u32)>, Option<Total>);
+
 #[derive(Debug)]
 struct Answers {
     count: u64,
     keys: Vec<String>,
-    /// Keys and scores of the best, and the number of matches.
-    best: (Vec<(String, u32)>, Option<Total>),
+    /// The best with places and without.
+    best: [Best; 2],
     /// The first by a number, and by a keyword and a number.
     first: [Vec<String>; 2],
     /// Numbers of matches up to some limits.
@@ -202,10 +205,11 @@ fn answers(reader: &mut Reader, query: &str, k: usize) -> Answers {
     let (keys, of_newest) = (hits.keys().unwrap(), exact(hits.total().unwrap(), 20));
     drop(hits);
     let best = Search::best(k.min(30)).total(1_000_000);
-    let hits = reader.search(query, best).unwrap();
     let scored = |hit: spirit::Hit<'_>| (hit.key().unwrap(), hit.score().unwrap().to_bits());
-    let best = (hits.iter().map(scored).collect(), hits.total());
-    drop(hits);
+    let best = [best.clone().proximity(), best].map(|best| {
+        let hits = reader.search(query, best).unwrap();
+        (hits.iter().map(scored).collect(), hits.total())
+    });
     let by_number = Search::by_field(k, "n", Direction::Descending).total(7);
     let by_two =
         Search::by_field(k, "tag", Direction::Ascending).then_by("f", Direction::Ascending);

@@ -228,7 +228,8 @@ fn ask_everything(reader: &mut Reader, key: &mut Vec<u8>) -> u64 {
             let Ok(hits) = reader.search(query, search) else { continue };
             answers += hits.total().map_or(0, Total::count);
         }
-        for search in [best.clone(), best.exhaustive(), FADED.clone()] {
+        let placed = best.clone().proximity();
+        for search in [best.clone(), placed, best.exhaustive(), FADED.clone()] {
             let Ok(hits) = reader.search(query, search) else { continue };
             answers +=
                 hits.iter().filter_map(|hit| hit.score()).filter(|score| *score > 0.0).count()
@@ -466,7 +467,8 @@ fn words_in_each_field_allocate_nothing() {
             "(word1 title1 third1)~2",
         ] {
             answers += reader.count(query).unwrap();
-            for search in [Search::newest(20), Search::best(20)] {
+            let best = Search::best(20);
+            for search in [Search::newest(20), best.clone(), best.proximity()] {
                 answers += reader.search(query, search).unwrap().len() as u64;
             }
         }

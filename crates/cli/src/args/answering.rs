@@ -27,18 +27,19 @@ pub(crate) struct AnsweringArgs {
     /// Show at most this many documents
     #[arg(short, long = "limit", value_name = "N", default_value_t = 10, value_parser = hits_wanted)]
     pub(crate) k: usize,
-    /// The order of documents: newest; best, the most relevant first, by BM25; or FIELD, the
-    /// greatest value first (FIELD:asc: the least). Up to three fields are separated by commas;
-    /// FIELD:missing-first puts documents without a value first
+    /// The order of documents: newest; best, the most relevant first, by BM25; proximity, which also
+    /// counts how early words stand and how close together; or FIELD, the greatest value first
+    /// (FIELD:asc: the least). Up to three fields are separated by commas; FIELD:missing-first puts
+    /// documents without a value first
     #[arg(long, default_value = "newest")]
     pub(crate) order: Order,
-    /// For best: how much further occurrences of a word count, ≥ 0 [default: 1.2]
+    /// For best and proximity: how much further occurrences of a word count, ≥ 0 [default: 1.2]
     #[arg(long, value_name = "N", value_parser = not_negative, allow_negative_numbers = true)]
     pub(crate) k1: Option<f32>,
-    /// For best: how much the length of a document counts, from 0 to 1 [default: 0.75]
+    /// For best and proximity: how much the length of a document counts, from 0 to 1 [default: 0.75]
     #[arg(long, value_name = "N", value_parser = share, allow_negative_numbers = true)]
     pub(crate) b: Option<f32>,
-    /// For best: halve scores for each HALF-LIFE of age by the times in FIELD, as in ts:6h
+    /// For best and proximity: halve scores for each HALF-LIFE of age by the times in FIELD, as in ts:6h
     #[arg(long, value_name = "FIELD:HALF-LIFE")]
     pub(crate) recency: Option<Fade>,
     /// Also show these fields of each document; with --json, only these. The index must store
@@ -58,10 +59,10 @@ pub(crate) struct AnsweringArgs {
     /// query
     #[arg(long, value_name = "auto|windows", hide_possible_values = true, default_value = "auto")]
     pub(crate) evaluator: EvaluatorName,
-    /// For best: score every match, without skipping those that cannot be among the best
+    /// For best and proximity: score every match, without skipping those that cannot be among the best
     #[arg(long)]
     pub(crate) exhaustive: bool,
-    /// Say how the query is evaluated and, for best, why each document has its score
+    /// Say how the query is evaluated and, for best and proximity, why each document has its score
     #[arg(long)]
     pub(crate) explain: bool,
     /// Summarize the values of a field over all matches: terms:FIELD[:N], histogram:FIELD:N,

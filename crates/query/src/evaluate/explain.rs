@@ -21,16 +21,19 @@ use super::{Evaluation, Place, Scratch, words_of};
 use crate::collect::Limit;
 use crate::explanation::{Explanation, Frequency, Worth};
 use crate::fade::Fading;
+use crate::proximity::Proximity;
 use crate::query::{Kind, NONE, NodeId, Occur};
 use crate::rank::{Counts, Parameters, Weight, Weights, boosted, score};
 
 /// The parameters of an explanation.
+#[derive(Clone, Copy)]
 pub(crate) struct Explained<'e> {
     pub(crate) schema: &'e Schema,
     pub(crate) weights: &'e Weights,
     pub(crate) counts: &'e Counts,
     pub(crate) parameters: Parameters,
     pub(crate) fading: Option<Fading>,
+    pub(crate) proximity: Option<&'e Proximity>,
 }
 
 impl Limit for Explained<'_> {
@@ -54,6 +57,12 @@ impl Evaluation<'_, Explained<'_>> {
         self.scratch.patterns.forget();
         let rank = rank_of(local);
         let explained = self.explain_node(&place, self.query.root, rank, 1.0);
+        let explained = match self.collector.proximity {
+            Some(proximity) if explained.matches => {
+                self.explain_places(&place, rank, explained, proximity)
+            }
+            _ => explained,
+        };
         Some(match self.collector.fading {
             Some(fading) if explained.matches => {
                 let newest = place.last_value(fading.field, ValueKind::Time, rank);
@@ -99,6 +108,36 @@ impl Evaluation<'_, Explained<'_>> {
             explained.value = sum;
         }
         explained
+    }
+
+    /// Wraps an explanation in one with the places and the closeness of the terms.
+    fn explain_places(
+        &mut self,
+        place: &Place<'_>,
+        rank: u32,
+        explained: Explanation,
+        proximity: &Proximity,
+    ) -> Explanation {
+        let (query, Explained { schema, weights, .. }) = (self.query, self.collector);
+        let read = self.read_places(place, rank, weights, proximity);
+        let worth = read.worth();
+        let written = |term: u32| {
+            let is_it = |node: &NodeId| query.term_of(*node) == Some(term);
+            let node = (0..query.nodes.len() as NodeId).find(is_it);
+            node.map_or_else(String::new, |node| query.written(node, schema))
+        };
+        let mut parts = Vec::new();
+        query.placed(weights, &mut |term| {
+            if let Some((first, worth)) = read.of_term(term) {
+                parts.push(Explanation::part(written(term), worth, Worth::Place { first }));
+            }
+            0.0
+        });
+        for (pair, distance, worth) in read.pairs() {
+            let clause = pair.terms.map(written).join(" ");
+            parts.push(Explanation::part(clause, worth, Worth::Closeness { distance }));
+        }
+        explained.placed(worth, parts)
     }
 
     /// Returns the score of a node that matches, and its reason. The score is 0 for clauses that

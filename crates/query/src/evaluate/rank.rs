@@ -14,7 +14,8 @@
 //! | [`tree`] | any other query, by windows |
 //!
 //! [`fresh`] and [`max_score_fresh`] rank fresh segments, which have no block maxima.
-//! [`threshold_seed`] raises the threshold before any posting is read. The evaluators share
+//! [`threshold_seed`] raises the threshold before any posting is read. [`proximity`] adds what places
+//! and closeness of terms are worth. The evaluators share
 //! [`block_filter`], [`candidates`] and [`candidate_check`]. [`tuning`] has their constants.
 
 mod and_with_phrase;
@@ -28,6 +29,7 @@ mod lists;
 mod max_score;
 mod max_score_fresh;
 mod phrase;
+mod proximity;
 mod required_terms;
 mod term;
 mod term_at_a_time;
@@ -46,6 +48,7 @@ use super::{Evaluation, Place, words_of};
 use crate::collect::{Address, Limit};
 use crate::fade::Fading;
 use crate::plan::{RankedPlan, RankedWay};
+use crate::proximity::Proximity;
 use crate::rank::Weights;
 use crate::top::{Scored, Top};
 pub(super) use candidate_check::CandidateCheck;
@@ -61,9 +64,20 @@ pub(crate) struct Ranked<'r> {
     /// True if blocks may be skipped.
     pub(crate) skips: bool,
     pub(crate) fading: Option<Fading>,
-    /// An upper bound on the score of every document.
+    /// What places and closeness add, if they count.
+    pub(crate) proximity: Option<&'r Proximity>,
+    /// An upper bound on the BM25 score of every document.
     pub(crate) highest: f32,
     pub(crate) plan: RankedPlan,
+}
+
+impl Ranked<'_> {
+    /// Returns the threshold that a match's BM25 score must beat.
+    #[inline(always)]
+    fn threshold(&self) -> f32 {
+        let threshold = self.top.threshold();
+        self.proximity.map_or(threshold, |proximity| proximity.needed(threshold))
+    }
 }
 
 impl Limit for Ranked<'_> {
@@ -71,7 +85,7 @@ impl Limit for Ranked<'_> {
 
     /// Returns 0 once no document can beat the threshold.
     fn wanted(&self) -> usize {
-        if self.skips && self.highest <= self.top.threshold() { 0 } else { usize::MAX }
+        if self.skips && self.highest <= self.threshold() { 0 } else { usize::MAX }
     }
 }
 
@@ -187,13 +201,13 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
 
     /// Returns the threshold that a score must beat; -1 if blocks may not be skipped.
     fn limit(&self) -> f32 {
-        if self.collector.skips { self.collector.top.threshold() } else { -1.0 }
+        if self.collector.skips { self.collector.threshold() } else { -1.0 }
     }
 
     /// True if no document with this upper bound can be among the best.
     #[inline(always)]
     fn is_beaten(&self, bound: f32) -> bool {
-        self.collector.skips && bound <= self.collector.top.threshold()
+        self.collector.skips && bound <= self.collector.threshold()
     }
 
     /// Offers a match, unless it is dead or has an excluded term.
@@ -205,6 +219,7 @@ impl<'r> Evaluation<'_, Ranked<'r>> {
         {
             return;
         }
+        let Some(score) = self.with_places(place, rank, score) else { return };
         let score = self.faded(place, rank, score);
         let hit = Address { executor: self.collector.executor, segment: place.segment.id(), local };
         let sequence = place.segment.sequence(local);

@@ -21,6 +21,8 @@ pub(crate) enum Question {
         k: usize,
         /// The bits of BM25's `k1` and `b`.
         parameters: [u32; 2],
+        /// True if places and closeness count.
+        proximity: bool,
     },
 }
 

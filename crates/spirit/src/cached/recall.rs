@@ -74,7 +74,8 @@ impl Recall {
             Question::Count => (0, 0),
             Question::Newest(k) => (1, k as u64),
             Question::Facets => (2, 0),
-            Question::Best { k, .. } => (3, k as u64),
+            Question::Best { k, proximity: false, .. } => (3, k as u64),
+            Question::Best { k, proximity: true, .. } => (6, k as u64),
             Question::First(Wanted { k, .. }) => (4, k as u64),
             Question::Total(_) => (5, 0),
         };

@@ -7,6 +7,7 @@ use spirit_query::{
     Algorithm, Counts, Parameters, Query, Ranking, Scored, Scratch, Settings, Stop, Tally, Total,
     has_equal_scores, newest_of_equals, snapshot_for,
 };
+use spirit_schema::Schema;
 
 use crate::cached::{Bypass, Caller, Candidate, Outcome, Question, Recall};
 use crate::search::ask::{Ask, Lent};
@@ -149,22 +150,36 @@ fn best_candidate<'r>(
         return ask.bypass(Bypass::Page, recall);
     }
     let Parameters { k1, b } = by.parameters;
-    ask.candidate(Question::Best { k, parameters: [k1, b].map(f32::to_bits) }, recall)
-}
-
-/// Returns an error if no score can be computed with these parameters.
-pub(crate) fn check_parameters(parameters: Parameters) -> Result<(), SearchError> {
-    if parameters.are_sound() { Ok(()) } else { Err(SearchError::Parameters) }
+    let parameters = [k1, b].map(f32::to_bits);
+    ask.candidate(Question::Best { k, parameters, proximity: by.proximity }, recall)
 }
 
 /// Returns the ranking of `search`; an error if its cursor is another search's.
 fn ranking(ask: Ask<'_>, search: &Search, parameters: Parameters) -> Result<Ranking, SearchError> {
-    check_parameters(parameters)?;
     let after = search.after.as_ref().map(|cursor| ranked(cursor, ask.query)).transpose()?;
-    let fading = recency::fading(search.recency.as_ref(), ask.schema, after)?;
-    let fingerprint = || cursor::fingerprint(ask.query, parameters, fading.as_ref());
+    ranking_in(ask, search, parameters, after, ask.schema)
+}
+
+/// Like [`ranking`], after a place of the query, and with the fields of a schema.
+pub(crate) fn ranking_in(
+    ask: Ask<'_>,
+    search: &Search,
+    parameters: Parameters,
+    after: Option<&RankedCursor>,
+    schema: &Schema,
+) -> Result<Ranking, SearchError> {
+    let proximity = search.proximity && matches!(search.order, Order::Relevance(_));
+    if !parameters.are_sound() {
+        return Err(SearchError::Parameters);
+    }
+    if proximity && !ask.index.options.positions {
+        return Err(SearchError::NoPositions);
+    }
+    let fading = recency::fading(search.recency.as_ref(), schema, after)?;
+    let ranking = Ranking { parameters, skips: search.skips, fading, proximity };
+    let fingerprint = || cursor::fingerprint(ask.query, &ranking);
     cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
-    Ok(Ranking { parameters, skips: search.skips, fading })
+    Ok(ranking)
 }
 
 fn newest(
@@ -291,8 +306,7 @@ fn best(
     snapshots.take(view, query);
     count_terms(query, after, snapshots.iter(view), counts);
     let limit = search.after.as_ref().map_or(now, |cursor: &Cursor| cursor.limit);
-    let Ranking { parameters, fading, .. } = by;
-    let order = Found::Best(Ranked { parameters, fading, limit });
+    let order = Found::Best(Ranked { by, limit });
     let mut equals = tally_of_equals(ask, search, by, candidate, counted.as_ref());
     let is_kept = candidate.as_mut().is_some_and(|candidate| candidate.begin(recall));
     let mut kept = candidate.filter(|_| is_kept);

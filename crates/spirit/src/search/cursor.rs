@@ -4,7 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 
 use spirit_index::rows::Statistics;
-use spirit_query::{Counts, Direction, Fading, Fingerprint, Parameters, Query, SortBy, SortKey};
+use spirit_query::{
+    Counts, Direction, Fading, Fingerprint, Parameters, Query, Ranking, SortBy, SortKey,
+};
 use spirit_schema::FieldId;
 
 use crate::search::error::SearchError;
@@ -69,11 +71,12 @@ pub(crate) struct KeyedCursor {
 
 /// Returns the fingerprint of a search for the best hits: of its query and its scoring. The time of
 /// fading is not part of it, since the cursor has it.
-pub(crate) fn fingerprint(query: &Query, parameters: Parameters, fading: Option<&Fading>) -> u32 {
-    let Parameters { k1, b } = parameters;
+pub(crate) fn fingerprint(query: &Query, by: &Ranking) -> u32 {
+    let Ranking { parameters: Parameters { k1, b }, fading, proximity, .. } = by;
     let print = [k1, b].iter().fold(Fingerprint::of(query), |p, x| p.and(u64::from(x.to_bits())));
     let faded = |fading: &Fading| print.and(u64::from(fading.field.0)).and(fading.half_life);
-    fading.map_or(print, faded).short()
+    let print = fading.as_ref().map_or(print, faded);
+    if *proximity { print.and(PROXIMITY).short() } else { print.short() }
 }
 
 /// Returns the fingerprint of a query in the order of a field. A field that is widened has keys of
@@ -94,6 +97,8 @@ pub(crate) fn check(
     }
 }
 
+/// What a fingerprint has more if places and closeness count.
+const PROXIMITY: u64 = 1;
 /// The prefix of a fingerprint.
 const FINGERPRINT: char = 'q';
 /// The prefix of a field's counts.

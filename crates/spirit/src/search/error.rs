@@ -140,7 +140,8 @@ pub enum SearchError {
         /// The field's name.
         field: String,
     },
-    /// The query has a phrase, but the index was made without positions.
+    /// The query has a phrase, or scores depend on places, but the index was made without
+    /// positions.
     NoPositions,
     /// The query read a part of the file that does not hold what was stored there.
     Corrupt(Corrupt),
@@ -275,8 +276,8 @@ impl fmt::Display for SearchError {
             }
             SearchError::Unreadable { why } => write!(f, "the index cannot be read: {why}"),
             SearchError::NoPositions => f.write_str(
-                "the index has no positions, which phrases need; index the documents again with \
-                 positions",
+                "the index has no positions, which phrases and scores by proximity need; index the \
+                 documents again with positions",
             ),
         }
     }

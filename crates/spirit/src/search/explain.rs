@@ -5,13 +5,11 @@
 
 use std::sync::Arc;
 
-use spirit_query::{Explanation, Parameters, QueryPlan, Ranking, Scoring, Wanted, snapshot_for};
+use spirit_query::{Explanation, Parameters, QueryPlan, Scoring, Wanted, snapshot_for};
 
-use crate::search::answer::{check_parameters, count_terms, ranked};
+use crate::search::answer::{count_terms, ranked, ranking_in};
 use crate::search::ask::{Ask, Lent};
-use crate::search::cursor;
 use crate::search::error::SearchError;
-use crate::search::recency;
 use crate::search::request::{Order, Search, of_all};
 use crate::search::seat::End;
 use crate::search::workspace::Workspace;
@@ -52,10 +50,7 @@ pub(crate) fn explain(
     let Lent { seat, memory } = lent;
     let query = ask.query;
     let (parameters, after) = match search.order {
-        Order::Relevance(parameters) => {
-            check_parameters(parameters)?;
-            (parameters, search.after.as_ref())
-        }
+        Order::Relevance(parameters) => (parameters, search.after.as_ref()),
         Order::Newest | Order::Fields { .. } => (Parameters::default(), None),
     };
     let after = after.map(|cursor| ranked(cursor, query)).transpose()?;
@@ -63,13 +58,11 @@ pub(crate) fn explain(
     let settings = of_all(ask.settings_of(search));
     seat.ask(ask.index, End::Leave, |view| {
         let schema = view.fields.current();
-        let fading = recency::fading(search.recency.as_ref(), &schema, after)?;
-        let fingerprint = || cursor::fingerprint(query, parameters, fading.as_ref());
-        cursor::check(after.map(|cursor| cursor.fingerprint), fingerprint)?;
+        let ranking = ranking_in(ask, search, parameters, after, &schema)?;
         snapshots.take(view, query);
         count_terms(query, after, snapshots.iter(view), counts);
-        scratch.weigh(query, counts, Ranking { parameters, skips: search.skips, fading });
-        let by = Scoring { schema: &schema, counts, parameters, fading };
+        scratch.weigh(query, counts, ranking);
+        let by = Scoring { schema: &schema, counts, parameters, fading: ranking.fading };
         for snapshot in snapshots.iter(view) {
             let key = key.as_bytes();
             let found = spirit_query::explain(&snapshot, query, settings, scratch, &by, key)?;

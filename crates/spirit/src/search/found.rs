@@ -1,6 +1,6 @@
 //! The order of hits, from which a cursor is made.
 
-use spirit_query::{Fading, Parameters, SortBy};
+use spirit_query::{Ranking, SortBy};
 
 /// The order in which hits were found.
 #[derive(Clone, Copy, Default)]
@@ -21,9 +21,7 @@ pub(crate) enum Found {
 /// The ranking of the best hits.
 #[derive(Clone, Copy)]
 pub(crate) struct Ranked {
-    pub(crate) parameters: Parameters,
-    /// The fading of their scores, if any.
-    pub(crate) fading: Option<Fading>,
+    pub(crate) by: Ranking,
     /// The exclusive upper bound of sequence numbers when the first page was requested.
     pub(crate) limit: u64,
 }

@@ -212,10 +212,10 @@ fn value_of(kind: ValueKind, bits: u64) -> Option<Value<'static>> {
 impl Ranked {
     /// Returns the cursor after `last`.
     fn cursor(self, query: &Query, counts: &Counts, last: &Scored) -> Cursor {
-        let Ranked { parameters, fading, limit } = self;
+        let Ranked { by, limit } = self;
         let Scored { score, sequence, .. } = *last;
-        let fingerprint = fingerprint(query, parameters, fading.as_ref());
-        let (counts, now) = (counts.clone(), fading.map(|fading| fading.now));
+        let fingerprint = fingerprint(query, &by);
+        let (counts, now) = (counts.clone(), by.fading.map(|fading| fading.now));
         let last =
             Last::Ranked(Box::new(RankedCursor { fingerprint, score, sequence, counts, now }));
         Cursor { limit, fields: None, last }

@@ -50,6 +50,7 @@ pub struct Search {
     pub(crate) algorithm: Option<Algorithm>,
     pub(crate) skips: bool,
     pub(crate) recency: Option<Recency>,
+    pub(crate) proximity: bool,
     pub(crate) windows: bool,
     pub(crate) total: Option<u64>,
 }
@@ -129,6 +130,7 @@ impl Search {
             algorithm: None,
             skips: true,
             recency: None,
+            proximity: false,
             windows: false,
             total: None,
         }
@@ -142,6 +144,29 @@ impl Search {
         if let Order::Relevance(parameters) = &mut self.order {
             *parameters = Parameters { k1, b };
         }
+        self
+    }
+
+    /// Lets places and closeness of terms count besides BM25: a term counts for more if it stands
+    /// early in a document, and so do two neighbouring terms of the query that stand close to each
+    /// other. In another order than relevance it has no effect.
+    ///
+    /// The search fails with [`SearchError::NoPositions`](crate::SearchError::NoPositions) if the
+    /// index has no positions.
+    ///
+    /// ```
+    /// use spirit::{Index, Search};
+    ///
+    /// let index = Index::in_memory()?;
+    /// index.put("near", "the sea below us and the grey heron")?;
+    /// index.put("far", "the grey sea below us and the heron")?;
+    /// let searcher = index.searcher();
+    /// let best = searcher.search("grey heron", Search::best(1).proximity())?;
+    /// assert_eq!(best.keys()?, ["near"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn proximity(mut self) -> Search {
+        self.proximity = true;
         self
     }
 

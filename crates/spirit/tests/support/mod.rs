@@ -8,6 +8,7 @@ pub(crate) mod disk;
 pub(crate) mod field_lengths;
 pub(crate) mod fields;
 pub(crate) mod following;
+pub(crate) mod proximity;
 pub(crate) mod roots;
 pub(crate) mod steps;
 pub(crate) mod stream;

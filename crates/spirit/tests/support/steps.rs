@@ -16,6 +16,7 @@ use spirit_oracle::{Collection, Oracle, terms_of};
 
 use crate::support::Chance;
 use crate::support::fields::{Fields, asked_of_field, document, fields};
+use crate::support::proximity::check_proximity;
 use crate::support::valued::{check_facets, check_sorted};
 
 /// What is done.
@@ -201,6 +202,7 @@ pub(crate) fn check(index: &Index, oracle: &Oracle, asked: &Clause) {
     check_totals(&mut reader, &built, expected.len() as u64);
     check_texts(index, oracle, asked);
     check_best(index, oracle, asked);
+    check_proximity(index, oracle, &built, asked);
     check_parameters(&mut reader, &built, asked);
     check_sorted(index, oracle, &built, asked);
     check_facets(index, oracle, &built, asked);

@@ -9,6 +9,7 @@ const RANK: Tests = of_query("rank");
 const TOP: Tests = of_query("top");
 const BEST_OF_PACKED: Tests = tests("-p spirit --test best", "of_packed_lists");
 const BEST: Tests = tests("-p spirit --test best", "of_all_that_is_added");
+const PLACES: Tests = tests("-p spirit --test proximity", "");
 const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a_block");
 
 pub(super) const BUGS: &[Bug] = &[
@@ -211,5 +212,69 @@ pub(super) const BUGS: &[Bug] = &[
         old: "if needed > 0.0 { self.weight / needed * (1.0 + SLACK) }",
         new: "if needed > 0.0 { self.weight / needed * (1.0 - 0.01) }",
         found_by: tests("-p spirit-kernel --test score", ""),
+    },
+    Bug {
+        name: "places-not-allowed-for",
+        what: "a document is passed over that places lift above the threshold",
+        file: "crates/query/src/proximity.rs",
+        old: "(MORE * (1.0 + f64::from(PLACE)))",
+        new: "MORE",
+        found_by: PLACES,
+    },
+    Bug {
+        name: "pairs-not-allowed-for",
+        what: "a document is passed over that the closeness of its terms lifts above the threshold",
+        file: "crates/query/src/proximity.rs",
+        old: "self.pairs_most = most.sum();",
+        new: "self.pairs_most = most.sum::<f32>() * 0.1;",
+        found_by: PLACES,
+    },
+    Bug {
+        name: "pairs-by-half",
+        what: "of terms each of which is in two pairs one pair is allowed for",
+        file: "crates/query/src/proximity.rs",
+        old: "if self.pairs.len() == 1 { 0.5 } else { 1.0 }",
+        new: "0.2",
+        found_by: PLACES,
+    },
+    Bug {
+        name: "first-seen-last",
+        what: "the place of a term is its last one",
+        file: "crates/query/src/evaluate/places.rs",
+        old: "if self.frequency == 0 {",
+        new: "if self.first <= position {",
+        found_by: PLACES,
+    },
+    Bug {
+        name: "apart-by-one",
+        what: "the distance of two terms is how many positions are between them",
+        file: "crates/query/src/evaluate/places.rs",
+        old: "position.abs_diff(sightings[other].last)",
+        new: "(position.abs_diff(sightings[other].last) - 1)",
+        found_by: PLACES,
+    },
+    Bug {
+        name: "nearest-left-behind",
+        what: "of two packed lists of positions always the one goes on",
+        file: "crates/query/src/evaluate/places.rs",
+        old: "if here < there {",
+        new: "if here != there {",
+        found_by: tests("-p spirit-query --lib", "the_nearest_are_found"),
+    },
+    Bug {
+        name: "placed-though-unmatched",
+        what: "the place of a term counts though its group does not match",
+        file: "crates/query/src/proximity.rs",
+        old: "if !matches && !self.matches_with_any(node) {",
+        new: "if false {",
+        found_by: PLACES,
+    },
+    Bug {
+        name: "best-with-places-kept",
+        what: "the result cache takes the best by places for the best without them",
+        file: "crates/spirit/src/cached/recall.rs",
+        old: "proximity: true, .. } => (6, k as u64)",
+        new: "proximity: true, .. } => (3, k as u64)",
+        found_by: tests("-p spirit --test cached", "in_memory"),
     },
 ];

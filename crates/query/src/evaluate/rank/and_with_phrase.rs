@@ -74,7 +74,7 @@ impl Evaluation<'_, Ranked<'_>> {
         self.each_with_phrase(place, check.ranks(), search, |this, number, score| {
             // Summed in the order of the clauses, so a document has one score in all evaluators.
             let score = check.score_with(number, lists, of_phrase.clone(), score);
-            if score > this.collector.top.threshold() {
+            if score > this.collector.threshold() {
                 this.offer_scored(place, check.ranks()[number], score);
             }
         });

@@ -188,7 +188,7 @@ impl Evaluation<'_, Ranked<'_>> {
             return self.offer_with_phrase(place, check, lists, phrase);
         }
         for (rank, score) in check.scored(lists) {
-            if score > self.collector.top.threshold() {
+            if score > self.collector.threshold() {
                 self.offer_scored(place, rank, score);
             }
         }

@@ -85,7 +85,7 @@ impl<'a> Evaluation<'a, Ranked<'_>> {
                     continue;
                 }
                 let score = score_of(place, bm25, (rank, frequency), length);
-                if score > self.collector.top.threshold() {
+                if score > self.collector.threshold() {
                     self.offer_listed(place, rank, score);
                     filter = BlockFilter::new(bm25, self.limit());
                     least = filter.least_frequency();

@@ -189,7 +189,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 }
             }
             let score = sum.total();
-            if score > self.collector.top.threshold() {
+            if score > self.collector.threshold() {
                 self.offer_scored(place, rank, score);
             }
         }
@@ -227,7 +227,7 @@ impl Evaluation<'_, Ranked<'_>> {
         while from < scores.len() {
             // A sum in another order may be lower by a rounding error. The error is relative to the
             // whole threshold, not to the difference below.
-            let threshold = self.collector.top.threshold();
+            let threshold = self.collector.threshold();
             let needed = threshold.min(threshold / MORE) - others_bound;
             let (found, next) = kernel::above(level, scores, bits, needed, from, &mut out);
             if !streams.joined {
@@ -235,7 +235,7 @@ impl Evaluation<'_, Ranked<'_>> {
             } else {
                 for bit in &out[..found] {
                     let score = scores[*bit as usize];
-                    if score > self.collector.top.threshold() {
+                    if score > self.collector.threshold() {
                         self.offer_scored(place, first + bit, score);
                     }
                 }
@@ -260,7 +260,7 @@ impl Evaluation<'_, Ranked<'_>> {
         // yet.
         let mut bound = streams.others_bound;
         for number in streams.order[..streams.others].iter().rev() {
-            left.keep_above(self.collector.top.threshold(), bound);
+            left.keep_above(self.collector.threshold(), bound);
             if left.count == 0 {
                 return;
             }
@@ -272,7 +272,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 *sum += list.score(*word);
             }
         }
-        left.keep_above(self.collector.top.threshold(), 0.0);
+        left.keep_above(self.collector.threshold(), 0.0);
         for rank in left.parts().0.iter() {
             self.rank_exactly(place, streams, *rank);
         }
@@ -288,7 +288,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 exact += list.score(word);
             }
         }
-        if exact > self.collector.top.threshold() {
+        if exact > self.collector.threshold() {
             self.offer_scored(place, rank, exact);
         }
     }

@@ -216,7 +216,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 }
             };
             let most: f32 = terms.iter().enumerate().map(most).sum();
-            if most * MORE <= self.collector.top.threshold() {
+            if most * MORE <= self.collector.threshold() {
                 continue;
             }
             let mut sum = TermSum::default();
@@ -228,7 +228,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 sum.add(self.collector.plan.clause_of(*term), score);
             }
             let score = sum.total();
-            if score > self.collector.top.threshold() {
+            if score > self.collector.threshold() {
                 self.offer_listed(place, rank, score);
             }
         }

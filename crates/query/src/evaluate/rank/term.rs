@@ -141,12 +141,12 @@ impl Evaluation<'_, Ranked<'_>> {
         Room { words, scores }: &mut Room,
     ) {
         while !list.is_empty() {
-            let bar = Bar::at(self.collector.top.threshold());
+            let bar = Bar::at(self.collector.threshold());
             let level = self.settings.level;
             let progress = kernel::score_above(level, list, lengths, bm25, bar, words, scores);
             self.raise_threshold_to(place, &scores[..progress.found]);
             for (word, score) in words[..progress.found].iter().zip(&*scores) {
-                if *score > self.collector.top.threshold() {
+                if *score > self.collector.threshold() {
                     self.offer_scored(place, rank(*word), *score);
                 }
             }

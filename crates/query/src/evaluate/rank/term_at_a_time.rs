@@ -175,7 +175,7 @@ impl Evaluation<'_, Ranked<'_>> {
                 }
                 sum = sum_of(level, lists, rank, (own, *score), |list| has(&shared[list]));
             }
-            if sum > self.collector.top.threshold() {
+            if sum > self.collector.threshold() {
                 self.offer_scored(place, rank, sum);
             }
         }

@@ -100,7 +100,7 @@ impl Evaluation<'_, Ranked<'_>> {
         let (level, mut from) = (self.settings.level, 0);
         let mut out = [0; OUT];
         while from < scores.len() {
-            let threshold = self.collector.top.threshold();
+            let threshold = self.collector.threshold();
             let (found, next) = kernel::above(level, scores, bits, threshold, from, &mut out);
             for bit in &out[..found] {
                 self.offer_scored(place, first + bit, scores[*bit as usize]);

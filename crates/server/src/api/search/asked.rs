@@ -5,7 +5,6 @@ use spirit::lab::Parameters;
 use spirit::search::Highlight;
 use spirit::{Index, Operator, Reader};
 use spirit_forms::facets::Shape;
-use spirit_forms::order::Order;
 use spirit_forms::question::{self, Question};
 
 use crate::problem::{Answered, Problem};
@@ -56,8 +55,8 @@ impl Asked {
             }
         }
         let fades = question.recency.is_some() || question.parameters != Parameters::default();
-        if fades && question.order != Order::Best {
-            return Err(Problem::bad("recency, k1, b: need order=best"));
+        if fades && !question.order.is_by_score() {
+            return Err(Problem::bad("recency, k1, b: need order=best or order=proximity"));
         }
         Ok(())
     }
