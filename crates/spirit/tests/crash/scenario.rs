@@ -34,6 +34,8 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         (Setup { postings: Postings::Packed, merge_after: 3, ..plain }, many_words),
         (Setup { postings: Postings::Packed, store: true, ..plain }, new_fields),
         (Setup { postings: Postings::Packed, ..plain }, widened_fields),
+        (Setup { keeps_raw: false, merge_after: 3, ..plain }, many_words),
+        (Setup { keeps_raw: false, ..plain }, laps),
         (Setup { retain: true, ..plain }, laps),
         (Setup { retain: true, executors: 2, ..plain }, groups_in_both),
     ];
@@ -54,6 +56,7 @@ pub(crate) fn plain() -> Setup {
         reader_lease: Duration::from_millis(100),
         store: false,
         postings: Postings::Raw,
+        keeps_raw: true,
         retain: false,
     }
 }

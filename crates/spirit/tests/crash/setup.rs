@@ -32,6 +32,8 @@ pub(crate) struct Setup {
     pub(crate) store: bool,
     /// How lists are stored in the second tier.
     pub(crate) postings: Postings,
+    /// True if they stay so where the merged dictionary has no room: then the oldest documents go.
+    pub(crate) keeps_raw: bool,
     /// True if documents are kept for a time, which is longer than any run, so that the log says when they arrived.
     pub(crate) retain: bool,
 }
@@ -46,7 +48,7 @@ impl Setup {
         let (executors, store) = (1 + (seed % 2) as usize, seed / 3 % 2 == 1);
         let merge_after = [1, 2, 3, 1][(seed / 5 % 4) as usize];
         let postings = [Postings::Raw, Postings::Packed][(seed / 7 % 2) as usize];
-        let retain = seed / 11 % 2 == 1;
+        let (keeps_raw, retain) = (seed / 13 % 4 > 0, seed / 11 % 2 == 1);
         Setup {
             executors,
             engrave,
@@ -55,6 +57,7 @@ impl Setup {
             reader_lease,
             store,
             postings,
+            keeps_raw,
             retain,
         }
     }
@@ -86,6 +89,7 @@ impl Setup {
             .nvm_bytes(executors * self.nvm_bytes())
             .store(self.store)
             .postings(self.postings)
+            .keeps_raw(self.keeps_raw)
             .log_bytes(LOG_BYTES)
             .document_bytes_max(6 << 10)
             .engrave(self.engrave)
