@@ -58,6 +58,7 @@ fn a_person_finds_what_arrives() {
         .env("AWS_LAMBDA_JS_RUNTIME", "nodejs22.x")
         // The list of folders that the browser brings has none of these, and it needs a font.
         .env("FONTCONFIG_FILE", home.join("fonts.conf"))
+        .env("XDG_CACHE_HOME", home.join("cache"))
         .arg(home.join("steps.mjs"))
         .args([Path::new(&server.url("")), &pictures])
         .output();
