@@ -29,6 +29,7 @@ use crate::query::{Kind, Node, NodeId};
 use crate::slop::{self, Occurrence, SLOTS_MAX, Slot};
 use crate::tuning::{ROWS_AHEAD, UNITS_AHEAD, VECTORS_AHEAD};
 use packed::InLists;
+pub(super) use packed::packed_positions;
 
 /// Units on a cache line.
 const LINE_UNITS: usize = 32;

@@ -15,6 +15,7 @@ use spirit_index::terms::Entry;
 use spirit_kernel::Token;
 use spirit_mem::Zeroed;
 
+use super::phrase::packed_positions;
 use super::{Evaluation, Place};
 use crate::leaf::Context;
 use crate::packed::{BLOCK_WORDS, Blocks};
@@ -265,13 +266,7 @@ impl Terms {
         number: usize,
         rank: u32,
     ) -> Option<PositionIter<'p>> {
-        let entry = self.entries[number]?;
-        let Some(list) = place.segment.packed(entry) else {
-            return Some(place.segment.positions_alone(entry, rank));
-        };
-        let Context { lists, level, .. } = place.context;
-        let blocks = Blocks::resume(list, lists.region, level, block_words(words, number));
-        Some(blocks.positions(rank))
+        Some(packed_positions(place, self.entries[number]?, block_words(words, number), rank))
     }
 }
 

@@ -60,8 +60,16 @@ pub(crate) fn check(root: &Path) -> io::Result<Report> {
     let mut sources = Vec::new();
     for path in &paths {
         report.findings.extend(text::too_large(path, root.join(path).metadata()?.len()));
-        // What is not UTF-8 is no text.
-        let Ok(content) = String::from_utf8(std::fs::read(root.join(path))?) else { continue };
+        let content = match String::from_utf8(std::fs::read(root.join(path))?) {
+            Ok(content) => content,
+            // It is no text.
+            Err(other) => {
+                let bytes = String::from_utf8_lossy(other.as_bytes());
+                report.findings.extend(text::machine_paths(path, &bytes));
+                report.findings.extend(text::left_over(path));
+                continue;
+            }
+        };
         check_file(path, &content, &paths, &mut report);
         if path.ends_with(".rs") {
             sources.push((path.clone(), content));

@@ -29,6 +29,13 @@ fn names_machine_path(line: &str) -> bool {
     })
 }
 
+/// A file that is no text, where no file of that kind is kept: a program left it.
+pub(super) fn left_over(path: &str) -> Option<Finding> {
+    let is_kept = ["/fixtures/", "/seeds/"].iter().any(|folder| path.contains(folder));
+    let what = "it is no text; delete it, or keep it among fixtures or seeds";
+    (!is_kept).then(|| Finding::at(path, 1, what))
+}
+
 /// Notes to oneself. An issue is where they are seen.
 pub(super) fn reminders(path: &str, content: &str) -> Vec<Finding> {
     // In two parts, or this line would be the first finding.
@@ -60,6 +67,13 @@ mod tests {
             );
             assert!(!names_machine_path(&format!("/usr/{top}/me and /{top}")), "{top}");
         }
+    }
+
+    #[test]
+    fn what_is_no_text_is_a_fixture_or_a_seed() {
+        assert!(left_over("crates/cli/browser/fonts-cache/1.cache-11").is_some());
+        assert_eq!(left_over("crates/spirit/tests/fixtures/format_1/heap.zst"), None);
+        assert_eq!(left_over("fuzz/seeds/packed/1"), None);
     }
 
     #[test]

@@ -153,13 +153,23 @@ impl InLists {
         number: usize,
         rank: u32,
     ) -> PositionIter<'p> {
-        let entry = self.entries[number];
-        let Some(list) = place.segment.packed(entry) else {
-            return place.segment.positions_alone(entry, rank);
-        };
         let words = phrase_words(words, self.terms[number] as usize);
-        Blocks::resume(list, place.context.lists.region, place.context.level, words).positions(rank)
+        packed_positions(place, self.entries[number], words, rank)
     }
+}
+
+/// Returns the positions of an entry's term in the document at a rank. `words` has the block of its
+/// packed list that was read last.
+pub(in crate::evaluate) fn packed_positions<'p>(
+    place: &Place<'p>,
+    entry: Entry,
+    words: &'p [AtomicU32],
+    rank: u32,
+) -> PositionIter<'p> {
+    let Some(list) = place.segment.packed(entry) else {
+        return place.segment.positions_alone(entry, rank);
+    };
+    Blocks::resume(list, place.context.lists.region, place.context.level, words).positions(rank)
 }
 
 fn phrase_words(words: &[AtomicU32], term: usize) -> &[AtomicU32] {
