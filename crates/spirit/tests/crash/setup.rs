@@ -48,7 +48,7 @@ impl Setup {
         let (executors, store) = (1 + (seed % 2) as usize, seed / 3 % 2 == 1);
         let merge_after = [1, 2, 3, 1][(seed / 5 % 4) as usize];
         let postings = [Postings::Raw, Postings::Packed][(seed / 7 % 2) as usize];
-        let (keeps_raw, retain) = (seed / 13 % 4 > 0, seed / 11 % 2 == 1);
+        let (keeps_raw, retain) = (!(seed / 13).is_multiple_of(4), seed / 11 % 2 == 1);
         Setup {
             executors,
             engrave,
