@@ -3,6 +3,7 @@
 mod answering;
 mod backup;
 mod cache;
+mod collection;
 mod completions;
 mod demo;
 mod fields;
@@ -22,6 +23,7 @@ use spirit_forms::size::Size;
 pub(crate) use answering::{AnsweringArgs, QueryArgs};
 pub(crate) use backup::{BackupArgs, RestoreArgs, SalvageArgs, VerifyArgs};
 pub(crate) use cache::CacheArgs;
+pub(crate) use collection::CollectionArgs;
 pub(crate) use completions::CompletionsArgs;
 pub(crate) use demo::DemoArgs;
 pub(crate) use fields::FieldsArgs;
@@ -71,6 +73,7 @@ const EXAMPLES: &str = with_syntax!(
 Examples:
   spirit demo                        streams in posts and queries them meanwhile
   spirit ingest -d news posts.jsonl  makes the index in news, or adds to it
+  spirit index -d web crawl/         a collection that does not change, with all cores
   spirit search -d news 'fox -dog'   the newest posts with fox and without dog
   spirit get -d news moby            a document by its key
   spirit count --in log.jsonl.zst 'error AND disk'
@@ -81,6 +84,7 @@ Examples:
 pub(crate) enum Command {
     Demo(DemoArgs),
     Ingest(IngestArgs),
+    Index(CollectionArgs),
     Search(SearchArgs),
     Count(CountArgs),
     Get(GetArgs),

@@ -33,7 +33,7 @@ pub(crate) fn check_present(directory: &Path) -> Result<(), Failure> {
     )))
 }
 
-fn is_present(directory: &Path) -> Result<bool, Failure> {
+pub(crate) fn is_present(directory: &Path) -> Result<bool, Failure> {
     let file = file(directory);
     file.try_exists().map_err(|error| Failure::file(&file, &error))
 }

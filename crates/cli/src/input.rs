@@ -3,6 +3,7 @@
 //! A source is [unpacked](unpack) and [decoded](decode) by its content. Its [records](records) are lines, or made of them. A line is held whole, so its length is bounded: what is longer is passed over, however long it is. Input that trickles in says
 //! when nothing more is there at once, so that what was read need not wait for it.
 
+mod counted;
 mod csv;
 mod decode;
 mod folder;

@@ -1,10 +1,12 @@
 //! Files go into an index: a chunk of records at a time, each bad one reported with its place, the rest taken.
 
 mod ahead;
+mod collection;
 mod following;
 mod open_source;
 mod piece;
 mod resuming;
+mod several;
 
 use std::fs::File;
 use std::io::Write;
@@ -29,6 +31,8 @@ use crate::rejects::Rejects;
 use crate::resume::{Place, Track, Unfinished};
 use crate::totals::Totals;
 use ahead::Ahead;
+use collection::Sink;
+pub(crate) use collection::{Collection, Read};
 use open_source::{Again, Manner, OpenSource, Reached};
 use piece::{Bad, Ended, Piece};
 
@@ -62,6 +66,8 @@ pub(crate) struct Loader<'a> {
     acks: Option<&'a mut dyn Write>,
     /// How far the files were read, if what goes in goes in together with that.
     track: Option<Track>,
+    /// The collection that goes in, if it is one.
+    sink: Option<&'a mut (dyn Sink + 'a)>,
     chunk: Chunk,
     /// The first document of the chunk that is not in.
     next: usize,
@@ -94,6 +100,7 @@ impl<'a> Loader<'a> {
             interrupt,
             acks: None,
             track: None,
+            sink: None,
             chunk,
             next: 0,
             group_max: usize::MAX,
@@ -239,7 +246,11 @@ impl<'a> Loader<'a> {
             Ended::Other => Ok(Reached::Other),
             Ended::Failed(failure) => Err(failure),
             Ended::End { keep, rest } => {
-                rest.map_or(Ok(()), |rest| self.unfinished(path, rest))?;
+                match rest {
+                    Some(rest) if self.sink.is_some() => self.last_record(path, rest)?,
+                    Some(rest) => self.unfinished(path, rest)?,
+                    None => {}
+                }
                 keep.map_or(Ok(()), |lines| self.keep_place(path, lines))?;
                 Ok(Reached::End)
             }
@@ -276,7 +287,10 @@ impl<'a> Loader<'a> {
             let result = match self.acks {
                 Some(_) => self.add_one(next)?,
                 None if self.track.is_some() => self.add_group(next..end, unfinished),
-                None => self.index.add_all(self.chunk.documents(next..end)),
+                None => match &mut self.sink {
+                    Some(sink) => sink.add(&mut self.chunk.documents(next..end)),
+                    None => self.index.add_all(self.chunk.documents(next..end)),
+                },
             };
             let (added, refused) = after_some(result);
             self.count(next, added);
@@ -288,6 +302,7 @@ impl<'a> Loader<'a> {
                 Some(error) if self.fits(path, next, &error) => {}
                 Some(error) => {
                     self.not_added(path, next, &error)?;
+                    self.sink.iter_mut().for_each(|sink| sink.leave_out());
                     self.next += 1;
                 }
                 None => {}
@@ -380,6 +395,8 @@ impl<'a> Loader<'a> {
             WriteError::SyncFailed
             | WriteError::Poisoned
             | WriteError::OffsetNotKept
+            | WriteError::BulkUnfinished
+            | WriteError::BulkKeysMixed
             | WriteError::OffsetTooLong { .. }
             | WriteError::ReadOnly => Err(Failure::Work(place(path, line, &error.to_string()))),
             _ => {

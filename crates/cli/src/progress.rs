@@ -3,8 +3,10 @@
 //! Plain text without colours or escapes: on a terminal each line is written over the last.
 
 use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use crate::load::Read;
 use crate::output::{grouped, rate};
 use crate::totals::Totals;
 
@@ -15,6 +17,8 @@ pub(crate) struct Progress {
     terminal: bool,
     started: Instant,
     next: Instant,
+    /// How much there is to read, if that is known.
+    read: Option<Read>,
 }
 
 impl Progress {
@@ -22,7 +26,13 @@ impl Progress {
     pub(crate) fn new(forced: bool) -> Progress {
         let terminal = io::stderr().is_terminal();
         let started = Instant::now();
-        Progress { wanted: forced || terminal, terminal, started, next: started + PERIOD }
+        let wanted = forced || terminal;
+        Progress { wanted, terminal, started, next: started + PERIOD, read: None }
+    }
+
+    /// Shows also how much is left of what is to be read.
+    pub(crate) fn of(self, read: Read) -> Progress {
+        Progress { read: Some(read), ..self }
     }
 
     /// Nothing is ever shown.
@@ -55,12 +65,35 @@ impl Progress {
     fn show(&self, totals: &Totals) {
         let time = self.elapsed();
         let line = format!(
-            "{} documents, {} documents/s, {:.1} MB/s",
+            "{} documents, {} documents/s, {:.1} MB/s{}",
             grouped(totals.documents),
             grouped(rate(totals.documents, time) as u64),
-            rate(totals.bytes, time) / 1e6
+            rate(totals.bytes, time) / 1e6,
+            self.left(time)
         );
         write_over(&line, self.terminal);
+    }
+
+    /// How much is read, and the time that the rest will take.
+    fn left(&self, time: Duration) -> String {
+        let Some(Read { read, bytes }) = &self.read else { return String::new() };
+        let read = read.load(Relaxed).min(*bytes);
+        let percent = read * 100 / bytes.max(&1);
+        let seconds = (time.as_secs_f64() * (bytes - read) as f64 / read.max(1) as f64) as u64;
+        match (read, seconds) {
+            (0, _) => String::new(),
+            (_, 0) => format!(", {percent} % read"),
+            _ => format!(", {percent} % read, {} left", clock(seconds)),
+        }
+    }
+}
+
+/// A time as minutes and seconds, with hours if there are any.
+fn clock(seconds: u64) -> String {
+    let (hours, minutes, seconds) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    match hours {
+        0 => format!("{minutes}:{seconds:02}"),
+        _ => format!("{hours}:{minutes:02}:{seconds:02}"),
     }
 }
 

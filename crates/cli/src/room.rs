@@ -16,6 +16,9 @@ const OF_TEXT: u64 = 16;
 const OF_COMPRESSED: u64 = 10;
 /// The share of free memory that is left to other processes.
 const LEFT: u64 = 16;
+/// The share of free memory that an index of a collection takes, and the most of it.
+const OF_FREE: u64 = 8;
+const COLLECTION_MAX: u64 = 4 << 30;
 /// The most that an executor can address.
 const EXECUTOR_MAX: u64 = 60 << 30;
 
@@ -28,6 +31,12 @@ pub(crate) fn sizes(files: &[PathBuf], executors: u64) -> Vec<u64> {
         Some(needed) if needed < most => vec![needed.max(USUAL), most],
         _ => vec![most],
     }
+}
+
+/// DRAM for an index of a collection: a part of what is free. More than that gains little.
+pub(crate) fn of_collections() -> Size {
+    let free = free_bytes().unwrap_or(0);
+    Size((free / OF_FREE).clamp(USUAL, COLLECTION_MAX))
 }
 
 /// The size to try first for files that can be read again.

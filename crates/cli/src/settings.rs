@@ -10,7 +10,9 @@ use spirit_forms::facets::{Asked, Shape};
 use spirit_forms::question::Question;
 use spirit_forms::size::Size;
 
-use crate::args::{AnsweringArgs, CacheArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
+use crate::args::{
+    AnsweringArgs, CacheArgs, CollectionArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs,
+};
 use crate::choice::{CacheTierName, EvaluatorName, Mode, Reserve, YesNo};
 use crate::config;
 use crate::failure::Failure;
@@ -135,6 +137,7 @@ impl CacheArgs {
 impl From<&ReadingArgs> for Reading {
     fn from(args: &ReadingArgs) -> Reading {
         let cutting = Cutting {
+            read: None,
             format: args.format.unwrap_or_default().0,
             delimiter: args.delimiter.unwrap_or_default().0,
             start: args.record_start.clone(),
@@ -170,6 +173,21 @@ impl IngestArgs {
             (Some(_), _) => self.tier.check_groups()?,
         }
         Ok(self)
+    }
+}
+
+impl CollectionArgs {
+    /// With these options checked.
+    pub(crate) fn settled(mut self) -> Result<CollectionArgs, Failure> {
+        self.tier.rename();
+        self.reading.check()?;
+        self.index.cache.check()?;
+        if self.tier.mode == Some(Mode::Volatile) {
+            return Err(Failure::usage(
+                "--mode volatile: nothing would be kept; give graceful or crash, or leave it out",
+            ));
+        }
+        self.tier.check_groups().map(|()| self)
     }
 }
 

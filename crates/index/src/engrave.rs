@@ -152,6 +152,11 @@ impl Engrave {
         self.id
     }
 
+    /// Returns the facts of the segment that its slot gets.
+    pub fn end(&self) -> SegmentEnd {
+        self.end
+    }
+
     /// Returns the lines that its terms take in the merged dictionary, at most, if it is not packed.
     pub fn merged_lines_max(&self) -> u64 {
         lines_max(self.counts.terms as u64, self.counts.long_bytes)

@@ -13,6 +13,7 @@ mod columns;
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::time::{Duration, Instant};
 
 use spirit_kernel::Level;
 use spirit_mem::{Region, Span};
@@ -65,6 +66,8 @@ pub struct Flush {
     columns: Option<Box<Layout>>,
     next_term: u32,
     next_word: u64,
+    /// The time that the terms took to be sorted.
+    sorted: Duration,
 }
 
 impl Flush {
@@ -79,6 +82,7 @@ impl Flush {
             columns: None,
             next_term: 0,
             next_word: 0,
+            sorted: Duration::ZERO,
         }
     }
 
@@ -103,6 +107,11 @@ impl Flush {
         self.id
     }
 
+    /// Returns the time that the terms took to be sorted.
+    pub fn sorting(&self) -> Duration {
+        self.sorted
+    }
+
     /// Returns the next stage of a flushed segment, if there is a second tier.
     pub fn engrave(self, end: SegmentEnd) -> Engrave {
         Engrave::new(self.id, self.counts, end)
@@ -117,7 +126,9 @@ impl Flush {
         while self.next_term < self.counts.terms {
             self.group(memory, &mut memory.dictionary(), &extent, arrays)?;
         }
+        let sorting = Instant::now();
         self.order_terms(memory, sorter, &extent, arrays);
+        self.sorted += sorting.elapsed();
         self.write_columns(memory, sorter, extent, arrays);
         descriptor.set_term_map(arrays.term_map.start());
         descriptor.set_term_order(arrays.order);

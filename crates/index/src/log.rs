@@ -96,7 +96,8 @@ pub const OPERATIONS_MAX: usize = (1 << 24) - 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum RecordKind {
-    /// Documents, with or without the application's offset.
+    /// Documents, with or without the application's offset. Without any operation, rows that are in
+    /// use: those below its row.
     Add = 1,
     /// One key whose document is deleted.
     Delete = 2,

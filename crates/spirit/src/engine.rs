@@ -3,6 +3,7 @@
 
 mod adding;
 mod applying;
+pub(crate) mod bulk;
 mod encoded;
 pub(crate) mod executor;
 pub(crate) mod follower;
@@ -20,6 +21,7 @@ use std::time::Instant;
 use spirit_mem::Pins;
 
 use crate::config::clock::{Clock, ClockReading};
+use crate::config::document::Document;
 use crate::config::durability::Mode;
 use crate::config::error::{OpenError, WriteError};
 use crate::config::options::Options;
@@ -30,7 +32,9 @@ use crate::storage::retention::Retention;
 use crate::storage::shared::Numbers;
 use crate::storage::store::Store;
 use crate::storage::view::View;
+use bulk::Unfinished;
 use executor::{Common, Executor, Place};
+use side_by_side::side_by_side;
 
 /// The most times that a start doubles its DRAM because the log does not fit.
 const DOUBLINGS_MAX: u32 = 3;
@@ -46,6 +50,8 @@ pub(crate) struct Engine {
     admission: Mutex<()>,
     /// The number of threads that wait for it.
     admission_wanted: AtomicU32,
+    /// The bulk load that is unfinished, if there is one.
+    pub(crate) bulk: Unfinished,
     pub(crate) start_report: StartReport,
     /// The file of the index, if any. Declared after the executors, so it is dropped after them.
     pub(crate) store: Option<Store>,
@@ -133,17 +139,20 @@ impl Engine {
         };
         let view = Arc::new(View::new(parts, pins, fields, stats_pin, None));
         let (admission, admission_wanted) = (Mutex::new(()), AtomicU32::new(0));
-        Ok(Engine {
+        let engine = Engine {
             executors,
             view,
             options,
             numbers,
             admission,
             admission_wanted,
+            bulk: Unfinished::default(),
             start_report,
             store,
             host,
-        })
+        };
+        engine.find_bulk().map_err(OpenError::Recovery)?;
+        Ok(engine)
     }
 
     /// Does the work of closing beforehand, while queries are still answered.
@@ -152,7 +161,7 @@ impl Engine {
             self.settle();
             return Ok(());
         }
-        self.executors.iter().try_for_each(|one| one.close(&self.options))
+        self.close_executors()
     }
 
     /// Closes the index in an orderly way, once.
@@ -166,9 +175,7 @@ impl Engine {
             self.executors.iter_mut().for_each(Executor::stop);
             return Ok(());
         }
-        for executor in &self.executors {
-            executor.close(&self.options)?;
-        }
+        self.close_executors()?;
         // Threads must stop first: a store after the file says that it is closed could be lost with
         // the machine.
         self.executors.iter_mut().for_each(Executor::stop);
@@ -183,6 +190,12 @@ impl Engine {
         // lock.
         self.host = None;
         closed.and(store.unlock().map_err(|_| WriteError::SyncFailed))
+    }
+
+    /// Lets all executors engrave and merge side by side, so that the next start need not.
+    fn close_executors(&self) -> Result<(), WriteError> {
+        let close = |executor: &Executor| executor.close(&self.options);
+        side_by_side(self.executors.iter().collect(), close).into_iter().collect()
     }
 
     /// Waits until every full segment is flushed.
@@ -220,6 +233,11 @@ impl Engine {
             Some(number) => self.executor_of(number),
             None => self.executor_of(spirit_index::keys::hash(key.as_bytes()) >> 32),
         }
+    }
+
+    /// Returns the executor of a document: that of its key, or else of its number.
+    pub(crate) fn executor_of_document(&self, document: &Document<'_>, number: u64) -> usize {
+        document.key.map_or_else(|| self.executor_of(number), |key| self.executor_of_key(key))
     }
 
     pub(crate) fn route(&self, key: &str) -> &Executor {

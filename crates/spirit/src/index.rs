@@ -21,6 +21,7 @@ use crate::config::operation::{Applied, Operation};
 use crate::config::options::Options;
 use crate::config::recovering::StartReport;
 use crate::engine::Engine;
+use crate::engine::bulk::Bulk;
 use crate::engine::executor::Executor;
 use crate::engine::follower::Follower;
 use crate::engine::readable::Readable;
@@ -243,6 +244,30 @@ impl Index {
     /// tells whether they are there.
     pub fn write(&self, batch: Batch<'_>) -> Result<(), WriteError> {
         self.engine()?.write(&batch.documents, batch.offset)
+    }
+
+    /// Begins a bulk load, or goes on with one that was not finished: documents of a collection that
+    /// does not change. [`Bulk`] says how.
+    ///
+    /// # Errors
+    /// In a process that only reads, and if a stage of the pipeline failed.
+    pub fn bulk(&self) -> Result<Bulk<'_>, WriteError> {
+        Bulk::begin(self.engine()?)
+    }
+
+    /// True if a bulk load was begun, in this process or before, and not finished. The index accepts
+    /// nothing else then.
+    pub fn has_unfinished_bulk(&self) -> bool {
+        self.written().is_some_and(|engine| engine.bulk.is_any())
+    }
+
+    /// Gives up a bulk load that was not finished. What is in stays in: some documents of the
+    /// collection, in no order. Does nothing without one.
+    ///
+    /// # Errors
+    /// In a process that only reads, or if the disk failed.
+    pub fn give_up_bulk(&self) -> Result<(), WriteError> {
+        self.engine()?.end_bulk()
     }
 
     /// Applies operations in order, each if its condition holds, and returns the result of each.

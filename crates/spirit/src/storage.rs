@@ -1,6 +1,7 @@
 //! The directory and file of an index: root, fields and door for other processes. Also the state
 //! that an executor's roles share.
 
+pub(crate) mod bulk_mark;
 pub(crate) mod fields;
 pub(crate) mod live;
 pub(crate) mod open_root;

@@ -1,14 +1,13 @@
-//! Task `ingest`: all documents into a fresh index, round after round; a peer supplies the round.
+//! Tasks `ingest` and `bulk`: all documents into a fresh index, round after round; a peer supplies the
+//! round.
 
 use crate::{Corpus, Fallible, Options, Reporter, count_tokens};
 use std::time::Duration;
 
 /// What one round took.
 pub struct IngestRound {
-    /// Until all documents were handed over.
-    pub add: Duration,
-    /// Until all of them were committed.
-    pub add_commit: Duration,
+    /// How long it was until what is named was done, the last of them at the end.
+    pub until: [(&'static str, Duration); 2],
     /// Of the finished index.
     pub bytes: u64,
 }
@@ -24,14 +23,18 @@ pub fn measure_ingest(
     let rounds = rounds(options, round)?;
     reporter.counted("corpus", "docs", "docs", corpus.len() as u64)?;
     reporter.counted("corpus", "tokens", "tokens", tokens)?;
-    let report = |name: &str, taken: fn(&IngestRound) -> Duration| -> Fallible<()> {
-        let rate = |r: &IngestRound| corpus.len() as f64 / taken(r).as_secs_f64();
-        let cost = |r: &IngestRound| taken(r).as_nanos() as f64 / tokens as f64;
+    for at in 0..2 {
+        let name = rounds[0].until[at].0;
+        let rate = |r: &IngestRound| corpus.len() as f64 / r.until[at].1.as_secs_f64();
+        let cost = |r: &IngestRound| r.until[at].1.as_nanos() as f64 / tokens as f64;
         reporter.warmed(name, "docs_per_s", "1/s", &rounds.iter().map(rate).collect::<Vec<_>>())?;
-        reporter.warmed(name, "ns_per_token", "ns", &rounds.iter().map(cost).collect::<Vec<_>>())
-    };
-    report("add", |round| round.add)?;
-    report("add_commit", |round| round.add_commit)?;
+        reporter.warmed(
+            name,
+            "ns_per_token",
+            "ns",
+            &rounds.iter().map(cost).collect::<Vec<_>>(),
+        )?;
+    }
     let bytes: Vec<f64> = rounds.iter().map(|round| round.bytes as f64).collect();
     reporter.warmed("index", "index_bytes", "bytes", &bytes)
 }
@@ -45,8 +48,9 @@ fn rounds(
     let mut spent = Duration::ZERO;
     while rounds.len() < options.rounds || spent.as_secs_f64() < options.seconds_min {
         let round = round()?;
-        spent += round.add_commit;
-        eprintln!("round {}: {:.2} s", rounds.len(), round.add_commit.as_secs_f64());
+        let [_, (_, whole)] = round.until;
+        spent += whole;
+        eprintln!("round {}: {:.2} s", rounds.len(), whole.as_secs_f64());
         rounds.push(round);
     }
     Ok(rounds)

@@ -83,7 +83,7 @@ impl Default for Bm25 {
 /// What the caller asked for.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// `ingest`, `queries`, `answers`, `visible` or `freshness`.
+    /// `ingest`, `bulk`, `queries`, `answers`, `visible` or `freshness`.
     pub task: String,
     /// The documents, one a line.
     pub docs: PathBuf,
@@ -93,6 +93,8 @@ pub struct Options {
     pub seconds_min: f64,
     /// How often a measurement is repeated.
     pub rounds: usize,
+    /// `bulk`: how many threads index.
+    pub threads: usize,
     /// Where indexes are put.
     pub work: PathBuf,
     /// How `queries` asks.
@@ -118,8 +120,9 @@ pub struct Options {
 impl Options {
     /// Reads the arguments that follow the program's name.
     pub fn parse(mut arguments: impl Iterator<Item = String>) -> Fallible<Options> {
-        let task =
-            arguments.next().ok_or("say a task: ingest, queries, answers, visible or freshness")?;
+        let task = arguments
+            .next()
+            .ok_or("say a task: ingest, bulk, queries, answers, visible or freshness")?;
         let mut options = Options::defaults(task);
         while let Some(name) = arguments.next() {
             let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
@@ -141,6 +144,7 @@ impl Options {
             queries: None,
             seconds_min: 2.5,
             rounds: 5,
+            threads: 2,
             work: PathBuf::from("/dev/shm/spirit-peers"),
             mode: Mode::NewestSorted,
             order: Order::Bm25,
@@ -160,6 +164,7 @@ impl Options {
             "--queries" => self.queries = Some(value.into()),
             "--seconds-min" => self.seconds_min = number(name, value)?,
             "--rounds" => self.rounds = number(name, value)?,
+            "--threads" => self.threads = number(name, value)?,
             "--work" => self.work = value.into(),
             "--mode" => self.mode = value.parse()?,
             "--order" => self.order = value.parse()?,
@@ -180,8 +185,8 @@ impl Options {
         if self.docs.as_os_str().is_empty() {
             return Err("--docs FILE is missing".into());
         }
-        if self.rounds == 0 || self.adds == 0 || self.k == 0 {
-            return Err("--rounds, --adds and --k must be at least 1".into());
+        if self.rounds == 0 || self.adds == 0 || self.k == 0 || self.threads == 0 {
+            return Err("--rounds, --adds, --k and --threads must be at least 1".into());
         }
         for (name, value) in [("--rate", self.rate), ("--seconds", self.seconds)] {
             if value <= 0.0 || value.is_nan() {

@@ -40,7 +40,12 @@ pub(crate) struct Engine {
 impl Engine {
     /// A new index in an empty folder, for documents with these columns.
     pub(crate) fn create(path: &Path, columns: &[Column]) -> Fallible<Engine> {
-        Ok(Engine::with(Index::create_in_dir(path, schema(columns))?)?)
+        Ok(Engine::with(Index::create_in_dir(path, schema(columns, false))?)?)
+    }
+
+    /// The same, and texts are kept.
+    pub(crate) fn create_stored(path: &Path, columns: &[Column]) -> Fallible<Engine> {
+        Ok(Engine::with(Index::create_in_dir(path, schema(columns, true))?)?)
     }
 
     /// The index in this folder.
@@ -64,6 +69,11 @@ impl Engine {
     /// One indexing thread with this much memory.
     pub(crate) fn writer(&self, bytes: usize) -> tantivy::Result<IndexWriter> {
         self.index.writer_with_num_threads(1, bytes)
+    }
+
+    /// This many indexing threads, each with this much memory.
+    pub(crate) fn writer_of(&self, threads: usize, bytes: usize) -> tantivy::Result<IndexWriter> {
+        self.index.writer_with_num_threads(threads, threads * bytes)
     }
 
     /// A reader that changes only on request.
@@ -164,12 +174,16 @@ impl Engine {
     }
 }
 
-fn schema(columns: &[Column]) -> Schema {
+fn schema(columns: &[Column], stored: bool) -> Schema {
     let indexing = TextFieldIndexing::default()
         .set_tokenizer(ANALYZER)
         .set_index_option(IndexRecordOption::WithFreqsAndPositions);
     let mut schema = SchemaBuilder::default();
-    schema.add_text_field(TEXT, TextOptions::default().set_indexing_options(indexing));
+    let mut text = TextOptions::default().set_indexing_options(indexing);
+    if stored {
+        text = text.set_stored();
+    }
+    schema.add_text_field(TEXT, text);
     schema.add_u64_field(KEY, FAST);
     for column in columns {
         match column.values {

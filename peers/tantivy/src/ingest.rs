@@ -23,5 +23,5 @@ fn round(options: &Options, corpus: &Corpus) -> Fallible<IngestRound> {
     let bytes = directory_bytes(&path)?;
     writer.wait_merging_threads()?;
     std::fs::remove_dir_all(&path)?;
-    Ok(IngestRound { add, add_commit, bytes })
+    Ok(IngestRound { until: [("add", add), ("add_commit", add_commit)], bytes })
 }

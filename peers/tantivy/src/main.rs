@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod answers;
+mod bulk;
 mod collectors;
 mod engine;
 mod form;
@@ -31,6 +32,7 @@ type Task = fn(&Options, &Corpus, Reporter) -> Fallible<()>;
 fn task_named(name: &str) -> Fallible<Task> {
     match name {
         "ingest" => Ok(ingest::ingest),
+        "bulk" => Ok(bulk::bulk),
         "queries" => Ok(searches::searches),
         "answers" => Ok(answers::answers),
         "visible" => Ok(visible::visible),

@@ -3,6 +3,7 @@
 mod acks;
 mod allocators;
 mod blocks;
+mod bulk;
 mod cache;
 mod cache_hits;
 mod cache_live;
@@ -63,6 +64,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the paper's executors, one a core; nothing of the baseline",
         bars: "two executors ≥ 1.6× of one; the command ≥ 0.6× of the engine",
         run: executors::run,
+    },
+    Experiment {
+        name: "bulk",
+        what: "a collection with positions and texts until it is durable and merged, two cores",
+        reproduces: "part 004's figure 4a, with the peers in place of Psearchy; nothing of the baseline",
+        bars: "≥ 2× Lucene's with 2 threads, ≥ 1.3× tantivy's; crash-consistent ≤ 15 % slower",
+        run: bulk::run,
     },
     Experiment {
         name: "visible",

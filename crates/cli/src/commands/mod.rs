@@ -9,6 +9,7 @@ mod delete;
 mod demo;
 mod fields;
 mod get;
+mod index;
 mod ingest;
 mod keys;
 mod restore;
@@ -27,6 +28,7 @@ pub(crate) fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::run(&args),
         Command::Ingest(args) => ingest::run(args),
+        Command::Index(args) => index::run(args),
         Command::Search(args) => search::run(args),
         Command::Count(args) => count::run(args),
         Command::Get(args) => get::run(&args),

@@ -2,9 +2,12 @@
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 use regex::bytes::Regex;
 
+use super::counted::Counted;
 use super::csv::Rows;
 use super::head::Bytes;
 use super::head::Head;
@@ -13,7 +16,7 @@ use super::starts::Starts;
 use super::step::Step;
 use super::trec::Trec;
 use super::warc::Warc;
-use super::{Followed, Jump, Lines, Mark, buffered, lines_behind, text, tracked, unpacked};
+use super::{Followed, Jump, Lines, Mark, buffered, lines_behind, source, tracked, unpacked};
 use crate::format::Format;
 use crate::interrupt::Interrupt;
 
@@ -31,6 +34,8 @@ pub(crate) struct Cutting {
     pub(crate) start: Option<Regex>,
     /// Places in the source are wanted.
     pub(crate) is_tracked: bool,
+    /// Where the bytes of sources are counted, as they are read.
+    pub(crate) read: Option<Arc<AtomicU64>>,
 }
 
 impl Cutting {
@@ -67,7 +72,12 @@ impl Records {
         path: &Path,
         cutting: &Cutting,
     ) -> io::Result<Records> {
-        let head = Head::new(text(interrupt, path)?);
+        let source = source(interrupt, path)?;
+        let source = match &cutting.read {
+            Some(read) => Box::new(Counted::new(source, read.clone())),
+            None => source,
+        };
+        let head = Head::new(unpacked(source));
         Ok(Records::of(head, Format::named(path), cutting.clone()))
     }
 

@@ -130,6 +130,27 @@ root! {
     time_ms = 29,
     /// The machine's wall clock at that moment.
     wall_ms = 30,
+    /// One past the sequence number of the first document of a bulk load that is unfinished; 0
+    /// without one.
+    bulk_first = 31,
+    /// The document number of that document. Both numbers go up by one a document.
+    bulk_document = 32,
+    /// The sequence number of the first document of the load that may not be engraved.
+    bulk_next = 33,
+    /// The kinds of keys before it: bit 0 automatic ones, bit 1 explicit ones that are numbers.
+    bulk_keys = 34,
+    /// The place of that document in the collection, in words of the application.
+    bulk_place_0 = 35,
+    /// Its second word.
+    bulk_place_1 = 36,
+    /// Its third word.
+    bulk_place_2 = 37,
+    /// Its fourth word.
+    bulk_place_3 = 38,
+    /// Its fifth word.
+    bulk_place_4 = 39,
+    /// Its sixth word.
+    bulk_place_5 = 40,
 }
 
 impl Root {

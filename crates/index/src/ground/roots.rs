@@ -89,6 +89,16 @@ pub enum Gauge {
     NvmLongBeyond,
     /// Such bytes of the DRAM dictionary's pool.
     DictionaryBeyond,
+    /// Nanoseconds since the start of writing documents that came many at a time.
+    WrittenTime,
+    /// Nanoseconds of that in which keys were looked up and entered.
+    KeysTime,
+    /// Nanoseconds in which the ingest role waited for the flush stage.
+    WaitedTime,
+    /// Nanoseconds of flushing.
+    FlushedTime,
+    /// Nanoseconds of that in which terms were sorted.
+    SortedTime,
 }
 
 /// The words of the roots.

@@ -303,7 +303,14 @@ impl Record {
             LoggedKey::Automatic(number) => number < explicit_end,
         };
         self.header.kind == RecordKind::Delete
+            || self.reserves_rows()
             || self.operations().any(|operation| replaces(operation.key))
+    }
+
+    /// True if it only says that rows are in use, of documents that may have killed others.
+    fn reserves_rows(&self) -> bool {
+        let Header { kind, operations, .. } = self.header;
+        kind == RecordKind::Add && operations == 0 && self.group_end().is_none()
     }
 
     /// Yields its operations. Ends early if they do not fill the record, which only a writer of

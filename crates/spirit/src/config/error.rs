@@ -419,6 +419,11 @@ pub enum WriteError {
     Poisoned,
     /// The index was opened for reading only.
     ReadOnly,
+    /// A bulk load was begun and not finished. The index accepts nothing else.
+    BulkUnfinished,
+    /// A collection has documents without a key and others whose keys are numbers, so that a key
+    /// could be two documents'.
+    BulkKeysMixed,
     /// A document of a stream was refused, and those before it were added.
     AfterSome {
         /// The number of documents that were added before it.
@@ -497,6 +502,14 @@ impl fmt::Display for WriteError {
                  writes",
             ),
             WriteError::AfterSome { added, error } => write!(f, "after {added} documents: {error}"),
+            WriteError::BulkUnfinished => f.write_str(
+                "a bulk load of this index is unfinished: run `spirit index` again with the same \
+                 files, or `spirit index --give-up` to keep what is in",
+            ),
+            WriteError::BulkKeysMixed => f.write_str(
+                "the collection has documents without a key, which are called by their number, and \
+                 others whose keys are numbers; give all of them keys, or none",
+            ),
             WriteError::ReadOnly => f.write_str(
                 "the index was opened for reading only; open it for writing, or write through the \
                  process that has it open",

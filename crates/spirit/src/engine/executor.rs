@@ -155,11 +155,17 @@ impl Executor {
     /// Engraves the segments in DRAM, unless the log has them and is short.
     fn engrave_all(&self, options: &Options) -> Result<(), WriteError> {
         let mut role = self.role()?;
-        if options.mode == Mode::Crash && role.log_bytes() <= LOG_BYTES_LEFT {
+        let has_short_log = !role.has_unlogged() && role.log_bytes() <= LOG_BYTES_LEFT;
+        if options.mode == Mode::Crash && has_short_log {
             return Ok(());
         }
         role.end_last_segment()?;
         drop(role);
+        self.engrave_rest()
+    }
+
+    /// Waits until all segments that were handed over are engraved.
+    pub(crate) fn engrave_rest(&self) -> Result<(), WriteError> {
         while self.shared.is_anything_unplaced() {
             if self.shared.is_poisoned() {
                 return Err(self.shared.refusal());
@@ -176,7 +182,7 @@ impl Executor {
 
     /// Waits until all engraved segments are merged, if there is room. Segments left unmerged are
     /// merged at the next start. If nothing was engraved in this session, returns at once.
-    fn merge_all(&self) -> Result<(), WriteError> {
+    pub(crate) fn merge_all(&self) -> Result<(), WriteError> {
         let memory = &self.shared.memory;
         let none = self.shared.engraved().count.load(Relaxed) == 0;
         if none || memory.merged() == memory.window().end {

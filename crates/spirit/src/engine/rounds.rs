@@ -12,8 +12,9 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use super::Engine;
 use super::encoded::Encoded;
@@ -58,17 +59,17 @@ pub(super) fn add<'d>(
 }
 
 /// The documents of a round.
-struct Round<'d> {
-    documents: Vec<Document<'d>>,
+pub(super) struct Round<'d> {
+    pub(super) documents: Vec<Document<'d>>,
     encoded: Encoded,
     /// The part of each executor.
-    parts: Vec<Vec<Numbered>>,
+    pub(super) parts: Vec<Vec<Numbered>>,
     /// The number of the run's documents before the round.
     first: usize,
 }
 
 /// What comes behind the last round.
-enum Behind<'d> {
+pub(super) enum Behind<'d> {
     /// A document that is added alone: it may need a segment of its own.
     Large(Document<'d>),
     Refused(WriteError),
@@ -76,15 +77,15 @@ enum Behind<'d> {
 }
 
 /// Documents, of which rounds are made.
-struct Source<'e, 'd, I> {
+pub(super) struct Source<'e, 'd, I> {
     engine: &'e Engine,
     documents: I,
     large_min: usize,
-    behind: Option<Behind<'d>>,
+    pub(super) behind: Option<Behind<'d>>,
 }
 
 impl<'e, 'd, I: Iterator<Item = Document<'d>>> Source<'e, 'd, I> {
-    fn new(engine: &'e Engine, documents: I) -> Source<'e, 'd, I> {
+    pub(super) fn new(engine: &'e Engine, documents: I) -> Source<'e, 'd, I> {
         let extent = engine.executors[0].shared.memory.geometry().extent_bytes;
         Source { engine, documents, large_min: extent as usize / LARGE_PART, behind: None }
     }
@@ -92,7 +93,7 @@ impl<'e, 'd, I: Iterator<Item = Document<'d>>> Source<'e, 'd, I> {
     /// Takes the documents of the next round, whose fields this many threads encode. None if
     /// something else comes next. A round ends before a document that is refused by its fields, its
     /// key or its length.
-    fn next_round(&mut self, threads: usize) -> Option<Round<'d>> {
+    pub(super) fn next_round(&mut self, threads: usize) -> Option<Round<'d>> {
         if self.behind.is_some() {
             return None;
         }
@@ -128,7 +129,7 @@ impl<'e, 'd, I: Iterator<Item = Document<'d>>> Source<'e, 'd, I> {
 }
 
 /// What stopped a part: the number of the run's documents before the one that was refused.
-type Stopped = (usize, WriteError);
+pub(super) type Stopped = (usize, WriteError);
 
 /// Adds a round, and more rounds of `source` as long as nobody else waits. Returns a round that could
 /// not be added in this run, if there is one.
@@ -137,13 +138,18 @@ fn add_run<'d, I: Iterator<Item = Document<'d>>>(
     mut first: Round<'d>,
     added: &mut u64,
 ) -> Result<Option<Round<'d>>, WriteError> {
-    let mut spread = Spread::begin(source.engine)?;
+    let engine = source.engine;
+    let mut spread = Spread::begin(engine)?;
     let drawn = spread.draw(&first.documents);
     first.parts = drawn.parts;
-    let run = match first.documents.len() {
-        0..SIDE_BY_SIDE_MIN => write_alone(&first, &mut spread),
-        _ => write_run(source, first, drawn.explicit_end, &mut spread),
+    let mut explicit_end = drawn.explicit_end;
+    let draw = |documents: &[Document<'_>]| {
+        let is_free = !engine.is_wanted();
+        let drawn = is_free.then(|| Drawing::ahead(engine, documents, explicit_end)).flatten()?;
+        explicit_end = explicit_end.max(drawn.explicit_end);
+        Some(drawn.parts)
     };
+    let run = write(source, first, &mut spread.roles, draw);
     spread.end();
     match run.stopped.into_iter().min_by_key(|(index, _)| *index) {
         Some((index, error)) => {
@@ -158,30 +164,43 @@ fn add_run<'d, I: Iterator<Item = Document<'d>>>(
 }
 
 /// A run that is written.
-struct Run<'d> {
+pub(super) struct Run<'d> {
     count: usize,
-    stopped: Vec<Stopped>,
+    pub(super) stopped: Vec<Stopped>,
     /// The round that the next run begins with, if it was prepared.
-    next: Option<Round<'d>>,
+    pub(super) next: Option<Round<'d>>,
+}
+
+/// Writes a round, and those that follow as long as `draw` returns their parts.
+pub(super) fn write<'d, I: Iterator<Item = Document<'d>>>(
+    source: &mut Source<'_, 'd, I>,
+    first: Round<'d>,
+    roles: &mut [MutexGuard<'_, Ingester>],
+    draw: impl FnMut(&[Document<'_>]) -> Option<Vec<Vec<Numbered>>>,
+) -> Run<'d> {
+    match first.documents.len() {
+        0..SIDE_BY_SIDE_MIN => write_alone(&first, roles),
+        _ => write_run(source, first, roles, draw),
+    }
 }
 
 /// Writes a small round with the calling thread alone.
-fn write_alone<'d>(round: &Round<'d>, spread: &mut Spread<'_>) -> Run<'d> {
+fn write_alone<'d>(round: &Round<'d>, roles: &mut [MutexGuard<'_, Ingester>]) -> Run<'d> {
     let limit = AtomicUsize::new(usize::MAX);
-    let roles = spread.roles.iter_mut().enumerate();
+    let roles = roles.iter_mut().enumerate();
     let stopped = roles.filter_map(|(executor, role)| round.write(executor, role, &limit));
     Run { stopped: stopped.collect(), count: round.documents.len(), next: None }
 }
 
-/// Writes a round side by side, and those that follow while nobody waits.
+/// Writes a round side by side, and those that follow.
 fn write_run<'d, I: Iterator<Item = Document<'d>>>(
     source: &mut Source<'_, 'd, I>,
     first: Round<'d>,
-    mut explicit_end: u64,
-    spread: &mut Spread<'_>,
+    roles: &mut [MutexGuard<'_, Ingester>],
+    mut draw: impl FnMut(&[Document<'_>]) -> Option<Vec<Vec<Numbered>>>,
 ) -> Run<'d> {
     let engine = source.engine;
-    let lanes = lanes(spread);
+    let lanes = lanes(roles);
     let limit = AtomicUsize::new(usize::MAX);
     let (mut count, mut next, mut under_way) = (0, Some(first), Vec::new());
     let mut stopped = Vec::new();
@@ -206,16 +225,13 @@ fn write_run<'d, I: Iterator<Item = Document<'d>>>(
             // What the caller has allocated, it frees: another thread would have to ask for its lock.
             under_way.retain(|round| Arc::strong_count(round) > 1);
             under_way.push(round);
-            if limit.load(Relaxed) < usize::MAX || engine.is_wanted() {
+            if limit.load(Relaxed) < usize::MAX {
                 break;
             }
             next = source.next_round(engine.executors.len() / 2);
-            let drawn = next
-                .as_ref()
-                .and_then(|next| Drawing::ahead(engine, &next.documents, explicit_end));
-            let Some((next, drawn)) = next.as_mut().zip(drawn) else { break };
-            explicit_end = explicit_end.max(drawn.explicit_end);
-            next.parts = drawn.parts;
+            let parts = next.as_ref().and_then(|next| draw(&next.documents));
+            let Some((next, parts)) = next.as_mut().zip(parts) else { break };
+            next.parts = parts;
         }
         let (senders, writers): (Vec<_>, Vec<_>) = writers.into_iter().unzip();
         drop(senders);
@@ -228,10 +244,10 @@ fn write_run<'d, I: Iterator<Item = Document<'d>>>(
 struct Lane<'s>(Vec<(usize, &'s mut Ingester)>);
 
 /// Divides the executors among threads, as many as there are cores for.
-fn lanes<'s>(spread: &'s mut Spread<'_>) -> Vec<Mutex<Option<Lane<'s>>>> {
-    let threads = CORES.min(spread.roles.len());
+fn lanes<'s>(roles: &'s mut [MutexGuard<'_, Ingester>]) -> Vec<Mutex<Option<Lane<'s>>>> {
+    let threads = CORES.min(roles.len());
     let mut lanes: Vec<_> = (0..threads).map(|_| Lane(Vec::new())).collect();
-    for (executor, role) in spread.roles.iter_mut().enumerate() {
+    for (executor, role) in roles.iter_mut().enumerate() {
         lanes[executor % threads].0.push((executor, &mut **role));
     }
     lanes.into_iter().map(|lane| Mutex::new(Some(lane))).collect()
@@ -283,6 +299,13 @@ impl Round<'_> {
     /// Commits a batch of documents from the front of a part. Returns their number. An error has the
     /// document that was refused.
     fn write_batch(&self, role: &mut Ingester, part: &[Numbered]) -> Result<usize, Stopped> {
+        let begun = Instant::now();
+        let written = self.write_front(role, part);
+        role.note_written(begun.elapsed());
+        written
+    }
+
+    fn write_front(&self, role: &mut Ingester, part: &[Numbered]) -> Result<usize, Stopped> {
         let index = |at: usize| part.get(at).map_or(self.documents.len(), |one| one.index);
         let (mut collector, mut count) = (role.collector(), 0);
         while let Some(next) = part.get(count).filter(|_| !collector.is_full()) {

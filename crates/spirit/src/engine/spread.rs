@@ -76,10 +76,7 @@ impl Drawing {
         let room = documents.len() / executors * 9 / 8 + 8;
         let mut parts: Vec<_> = (0..executors).map(|_| Vec::with_capacity(room)).collect();
         for (index, (document, number)) in documents.iter().zip(&numbers).enumerate() {
-            let executor = match document.key {
-                Some(key) => engine.executor_of_key(key),
-                None => engine.executor_of(*number),
-            };
+            let executor = engine.executor_of_document(document, *number);
             let drawn = Drawn { sequence: index as u64, number: *number };
             parts[executor].push(Numbered { index, drawn });
         }
@@ -87,6 +84,23 @@ impl Drawing {
         let first = engine.numbers.sequence.fetch_add(count, Relaxed);
         parts.iter_mut().flatten().for_each(|one| one.drawn.sequence += first);
         Drawing { parts, numbers: range, sequence_end: first + count, explicit_end }
+    }
+
+    /// Divides documents that have their sequence numbers, with the document numbers that go with
+    /// them. Returns the part of each executor.
+    pub(super) fn of_collection(
+        engine: &Engine,
+        documents: &[Document<'_>],
+        sequences: &[u64],
+        document_of: impl Fn(u64) -> u64,
+    ) -> Vec<Vec<Numbered>> {
+        let mut parts = vec![Vec::new(); engine.executors.len()];
+        for (index, (document, &sequence)) in documents.iter().zip(sequences).enumerate() {
+            let number = document_of(sequence);
+            let executor = engine.executor_of_document(document, number);
+            parts[executor].push(Numbered { index, drawn: Drawn { sequence, number } });
+        }
+        parts
     }
 
     /// Draws numbers for documents behind others that are still being written, of which no explicit
@@ -166,6 +180,12 @@ impl<'e> Spread<'e> {
     /// Takes the roles in the order of the executors, like every thread that takes several.
     /// Documents with numbers drawn before are ingested by then.
     pub(super) fn begin(engine: &'e Engine) -> Result<Spread<'e>, WriteError> {
+        let spread = Spread::begin_anyhow(engine)?;
+        spread.roles.iter().try_for_each(|role| role.check_open()).map(|()| spread)
+    }
+
+    /// The same, also during a bulk load.
+    pub(super) fn begin_anyhow(engine: &'e Engine) -> Result<Spread<'e>, WriteError> {
         let admission = engine.admission();
         let roles = engine.executors.iter().map(|executor| executor.role());
         Ok(Spread { engine, roles: roles.collect::<Result<_, _>>()?, _admission: admission })

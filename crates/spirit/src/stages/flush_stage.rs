@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use spirit_index::engrave::SegmentEnd;
 use spirit_index::flush::{Dropped, Flush};
@@ -317,7 +317,10 @@ impl FlushStage {
         let mut steps = None;
         loop {
             let before = self.shared.progress();
-            let Err(stop) = flush.run(&self.shared.memory, &mut self.sorter) else { break };
+            let begun = Instant::now();
+            let ran = flush.run(&self.shared.memory, &mut self.sorter);
+            self.shared.add_time(Gauge::FlushedTime, begun.elapsed());
+            let Err(stop) = ran else { break };
             if self.shared.takes_nothing() || self.shared.is_closing() {
                 return;
             }
@@ -341,6 +344,7 @@ impl FlushStage {
             }
             self.collect();
         }
+        self.shared.add_time(Gauge::SortedTime, flush.sorting());
         self.is_dictionary_full = false;
         self.shared.note_flushed();
         if let Some(placement) = &mut self.placement {

@@ -221,11 +221,12 @@ impl Placement {
         match oldest.advance(&shared.memory, locked) {
             Ok(false) => true,
             Ok(true) => {
-                let id = oldest.id();
+                let (id, sequence_end) = (oldest.id(), oldest.end().sequence_end);
                 self.flushed.pop_front();
                 self.at_once &= !self.flushed.is_empty();
                 self.merging.push(id);
                 shared.add(Gauge::Engraved, 1);
+                shared.note_engraved_to(sequence_end);
                 shared.note_placed();
                 match self.pointer_update {
                     PointerUpdate::Eager => commit(&shared.memory, id),

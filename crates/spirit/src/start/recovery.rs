@@ -56,6 +56,7 @@ impl Recovery {
             seal::check(memory.region(), nvm.layout(), log)?;
         }
         replay::raise(&shared.numbers, &recovered);
+        shared.note_engraved_to(recovered.sequence_end);
         shared.gauge(Gauge::Deleted).store(recovered.deleted, Relaxed);
         let mut recovery = Recovery { recovered, ..Recovery::default() };
         let window = recovered.window;
@@ -144,6 +145,7 @@ impl Recovery {
         let replay = Replay { shared, space, incarnation, recovered, unended, less_room, source };
         let refused = replay.run(role, note)?;
         role.replay_arrival(0);
+        role.publish_reserved();
         self.report.replayed = replayed;
         self.report.expired += self.count_over(&shared.memory, recovered.window.end);
         let Found { position, sequence, .. } = self.found;

@@ -11,6 +11,7 @@ use spirit_index::form::root::Root;
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
 use crate::config::clock::{Clock, ClockReading};
+use crate::storage::bulk_mark::BulkMark;
 use crate::storage::trust::{self, CLOSED, OPEN};
 
 pub(crate) struct OpenRoot {
@@ -120,6 +121,24 @@ impl OpenRoot {
             state.root.generation += 1;
             root::write(&self.region, &self.door, &state.root);
         }
+    }
+
+    /// Returns what the root says of an unfinished bulk load.
+    pub(crate) fn bulk(&self) -> Option<BulkMark> {
+        BulkMark::of(&self.state().root)
+    }
+
+    /// Writes to the root how far a bulk load is, or that it has ended. Durable on
+    /// return.
+    pub(crate) fn note_bulk(&self, mark: Option<BulkMark>) -> Result<(), HeapFileError> {
+        let state = &mut *self.state();
+        BulkMark::put(mark, &mut state.root);
+        if !state.said {
+            return self.write_open(state);
+        }
+        state.root.generation += 1;
+        root::write(&self.region, &self.door, &state.root);
+        self.check_synced()
     }
 
     /// True if the root that was found says that the index is closed.

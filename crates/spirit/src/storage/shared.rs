@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, MutexGuard, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use spirit_index::ground::Corrupt as Damage;
 use spirit_index::ground::Gauge;
@@ -87,6 +87,8 @@ pub(crate) struct Shared {
     waited: AtomicU64,
     /// The number of segments that the ingest role handed over and that are not engraved.
     unplaced: AtomicU64,
+    /// One past the sequence number of the last operation in an engraved segment.
+    engraved_to: AtomicU64,
     /// True once the log is replayed, until the flush stage takes note.
     replayed: AtomicBool,
     /// True if the index is closing: unflushed segments need not be flushed.
@@ -119,6 +121,7 @@ impl Shared {
             progress: Progress::default(),
             waited: AtomicU64::new(0),
             unplaced: AtomicU64::new(0),
+            engraved_to: AtomicU64::new(0),
             replayed: AtomicBool::new(false),
             closing: AtomicBool::new(false),
             stops_waiting: AtomicBool::new(false),
@@ -195,6 +198,17 @@ impl Shared {
     pub(crate) fn note_flushed(&self) {
         self.progress.note_flushed();
         self.memory.notify_space();
+    }
+
+    /// Notes that all operations below this sequence number are engraved.
+    pub(crate) fn note_engraved_to(&self, sequence: u64) {
+        // Release: the marks of the segments are durable before anybody relies on the number.
+        self.engraved_to.store(sequence, Release);
+    }
+
+    /// Returns one past the sequence number of the last operation in an engraved segment.
+    pub(crate) fn engraved_to(&self) -> u64 {
+        self.engraved_to.load(Acquire)
     }
 
     /// Notes that a segment was engraved.
@@ -314,6 +328,11 @@ impl Shared {
     /// Adds rows that had died before the start, beyond those that were counted; negative if fewer.
     pub(crate) fn correct_deleted(&self, more: i64) {
         self.gauge(Gauge::Deleted).fetch_add(more.cast_unsigned(), Relaxed);
+    }
+
+    /// Adds a time to a gauge of nanoseconds.
+    pub(crate) fn add_time(&self, gauge: Gauge, time: Duration) {
+        self.add(gauge, time.as_nanos() as u64);
     }
 
     /// Adds to a gauge.

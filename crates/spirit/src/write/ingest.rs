@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
+use std::time::{Duration, Instant};
 
 use spirit_index::fresh::{Batch, Stop};
 use spirit_index::fresh::{FreshCounts, FreshWriter};
@@ -125,6 +126,10 @@ pub(crate) struct Ingester {
     handed_over: bool,
     /// The arrivals, if documents are kept for a time.
     arrivals: Option<Arrivals>,
+    /// True if only documents of a collection are accepted, and nothing is logged.
+    is_loading: bool,
+    /// True if the log may lack operations that are not engraved.
+    has_unlogged: bool,
     /// True once the index closes.
     is_closing: bool,
     /// The sequence number of the current delete.
@@ -181,6 +186,8 @@ impl Ingester {
             is_full: false,
             handed_over: false,
             arrivals,
+            is_loading: false,
+            has_unlogged: false,
             is_closing: false,
             delete_sequence: sequence,
             replaced: VecDeque::with_capacity(REPLACED_MAX + batch_size.documents),
@@ -214,8 +221,46 @@ impl Ingester {
         self.journal.as_ref().map_or(0, |journal| journal.end() - head)
     }
 
+    /// True if the log may lack operations that are not engraved.
+    pub(crate) fn has_unlogged(&self) -> bool {
+        self.has_unlogged
+    }
+
+    /// Logs no operations from now on: those that follow can be read again from a collection.
+    pub(crate) fn begin_collection(&mut self) {
+        (self.is_loading, self.has_unlogged) = (true, true);
+        self.batch_size = BatchSize::USUAL;
+        self.journal.iter_mut().for_each(Journal::begin_collection);
+    }
+
+    /// Logs operations again.
+    pub(crate) fn end_collection(&mut self) {
+        self.is_loading = false;
+        self.journal.iter_mut().for_each(Journal::end_collection);
+    }
+
+    /// Returns an error if only documents of a collection are accepted.
+    pub(crate) fn check_open(&self) -> Result<(), WriteError> {
+        if self.is_loading { Err(WriteError::BulkUnfinished) } else { Ok(()) }
+    }
+
+    /// Counts the time of writing some documents.
+    pub(crate) fn note_written(&self, time: Duration) {
+        self.shared.add_time(Gauge::WrittenTime, time);
+    }
+
+    /// Returns one past the sequence number of the last operation.
+    pub(crate) fn sequence_end(&self) -> u64 {
+        self.sequence_end
+    }
+
     /// Writes the batch and makes it visible.
     pub(crate) fn commit(&mut self) -> Committed {
+        if let Err(error) = self.check_open() {
+            self.numbers.clear();
+            self.clear();
+            return Committed { added: 0, result: Err(error) };
+        }
         self.shared.begin_change();
         let drawn_end = self.draw_numbers();
         let committed = self.commit_numbered();
@@ -339,7 +384,11 @@ impl Ingester {
             journal.log(&self.shared, &self.batch, taken, row, arrived_ms)?;
         }
         damage::clear();
+        let settling = self.batch.is_keyed().then(Instant::now);
         let settled = self.settle(before, taken);
+        if let Some(begun) = settling {
+            self.shared.add_time(Gauge::KeysTime, begun.elapsed());
+        }
         self.shared.refuse_damage()?;
         let unsettled = taken - settled;
         self.close_group(settled, taken, row)?;
@@ -439,6 +488,14 @@ impl Ingester {
         ]);
     }
 
+    /// Makes deaths visible that were stamped by documents whose rows a bulk load had reserved, and
+    /// which a crash has forgotten. They would become visible with the next document.
+    pub(crate) fn publish_reserved(&self) {
+        if self.row_end() > self.shared.memory.visible() {
+            self.publish();
+        }
+    }
+
     /// Makes the new rows visible, and counts `settled` more documents.
     fn publish_settled(&mut self, settled: usize) {
         self.publish();
@@ -490,6 +547,7 @@ impl Ingester {
 
     /// Deletes the document with key `key`, in one visible step. True if there was one.
     pub(crate) fn delete(&mut self, key: &[u8]) -> Result<bool, WriteError> {
+        self.check_open()?;
         self.shared.begin_change();
         let sequence = self.shared.numbers.sequence.fetch_add(1, Relaxed);
         self.delete_at(key, sequence)

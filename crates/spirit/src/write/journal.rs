@@ -17,6 +17,9 @@ use crate::config::options::{GROUP_BYTES, Options};
 use crate::storage::shared::Shared;
 use crate::write::contents::{Called, Contents};
 
+/// The rows that are reserved at once.
+const ROWS_RESERVED: u64 = 1 << 16;
+
 /// The application's offset, and the record that has it.
 struct Offset {
     bytes: Box<[u8]>,
@@ -53,9 +56,19 @@ pub(crate) struct Journal {
     offset: Option<Offset>,
     /// True if the log had room the last time, but the disk had none for it.
     is_unbacked: Cell<bool>,
-    /// The place where the current record begins, while the log is replayed. Nothing is logged
-    /// then.
-    replaying: Option<u64>,
+    source: Source,
+}
+
+/// Where operations come from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// From callers: they are logged.
+    Callers,
+    /// From the log, whose current record begins at this place.
+    Log(u64),
+    /// From a collection, where a start after a crash finds them again. Rows below `reserved` are
+    /// left out then.
+    Collection { reserved: u64 },
 }
 
 impl Journal {
@@ -78,7 +91,7 @@ impl Journal {
             last: 0,
             offset: None,
             is_unbacked: Cell::new(false),
-            replaying: Some(0),
+            source: Source::Log(0),
         }
     }
 
@@ -125,7 +138,7 @@ impl Journal {
 
     /// Notes that the record at `position` is replayed next.
     pub(crate) fn replay(&mut self, position: u64) {
-        self.replaying = Some(position);
+        self.source = Source::Log(position);
     }
 
     /// Ends the replay: `writer` continues after the operations with sequence numbers below
@@ -133,12 +146,56 @@ impl Journal {
     pub(crate) fn start(&mut self, writer: LogWriter, sequence: u64) {
         self.writer = writer;
         self.sequence = sequence;
-        self.replaying = None;
+        self.source = Source::Callers;
+    }
+
+    /// Logs no operations from now on: those that follow can be read again from a collection.
+    pub(crate) fn begin_collection(&mut self) {
+        self.source = Source::Collection { reserved: 0 };
+    }
+
+    /// Logs operations again. All those from the collection are engraved.
+    pub(crate) fn end_collection(&mut self) {
+        self.source = Source::Callers;
+    }
+
+    /// Begins the next segment. The log before it may be trimmed once the segments before are
+    /// engraved.
+    pub(crate) fn begin_segment(&mut self) {
+        if let Source::Collection { reserved } = &mut self.source {
+            *reserved = 0;
+        }
+    }
+
+    /// True if operations are logged.
+    fn logs(&self) -> bool {
+        matches!(self.source, Source::Callers)
+    }
+
+    /// Logs that rows up to `end` are in use, and some more, if the log does not say so. Durable on
+    /// return.
+    ///
+    /// A document from a collection may stamp an engraved one that it replaces. A crash forgets the
+    /// document and its row, not the stamp. The next start gives no document one of these rows, so
+    /// the stamp counts for all of them.
+    fn reserve_rows(&mut self, shared: &Shared, end: u64) -> Result<(), WriteError> {
+        let Source::Collection { reserved } = self.source else { return Ok(()) };
+        if end <= reserved {
+            return Ok(());
+        }
+        let (kind, sequence, row) = (RecordKind::Add, self.sequence, end + ROWS_RESERVED);
+        let header = Header { kind, operations: 0, sequence, row, documents: 0, arrived_ms: 0 };
+        self.write(shared, header, &[], sequence)?;
+        self.source = Source::Collection { reserved: row };
+        Ok(())
     }
 
     /// Returns the log's end, or the place of the record that is replayed.
     pub(crate) fn end(&self) -> u64 {
-        self.replaying.unwrap_or(self.writer.position())
+        match self.source {
+            Source::Log(position) => position,
+            Source::Callers | Source::Collection { .. } => self.writer.position(),
+        }
     }
 
     /// Returns the place from which a start must read the log if all operations so far are
@@ -168,7 +225,7 @@ impl Journal {
     ) -> Result<(), WriteError> {
         let Some(offset) = &self.offset else { return Ok(()) };
         let is_last = offset.end == self.writer.position() && offset.is_alone();
-        if self.replaying.is_some() || is_last {
+        if self.is_replaying() || is_last {
             return Ok(());
         }
         let (bytes, number) = (offset.bytes.clone(), offset.number);
@@ -197,7 +254,7 @@ impl Journal {
     /// Other executors have the `gap` sequence numbers before it.
     #[inline]
     pub(crate) fn push(&mut self, called: Called<'_>, contents: Contents<'_>, gap: u64) {
-        if self.replaying.is_some() {
+        if !self.logs() {
             return;
         }
         let key = match called {
@@ -218,7 +275,7 @@ impl Journal {
 
     /// Removes the first documents, which were taken or refused.
     pub(crate) fn drop_front(&mut self, count: usize) {
-        if self.replaying.is_none() {
+        if self.logs() {
             self.operations.drop_front(count);
         }
     }
@@ -229,17 +286,21 @@ impl Journal {
 
     /// True while the log is replayed.
     pub(crate) fn is_replaying(&self) -> bool {
-        self.replaying.is_some()
+        matches!(self.source, Source::Log(_))
     }
 
     /// True if the log has room for the first `count` documents.
     pub(crate) fn has_room(&self, shared: &Shared, count: usize) -> bool {
-        self.replaying.is_some() || self.fits(shared, self.operations.first(count).len())
+        match self.source {
+            Source::Callers => self.fits(shared, self.operations.first(count).len()),
+            Source::Log(_) => true,
+            Source::Collection { .. } => self.fits(shared, 0),
+        }
     }
 
     /// True if the log has room for the deletion of a key.
     pub(crate) fn has_room_for_key(&self, shared: &Shared, key: &[u8]) -> bool {
-        self.replaying.is_some() || self.fits(shared, key.len() + 8 + OPERATION_BYTES as usize)
+        !self.logs() || self.fits(shared, key.len() + 8 + OPERATION_BYTES as usize)
     }
 
     fn fits(&self, shared: &Shared, bytes: usize) -> bool {
@@ -285,7 +346,10 @@ impl Journal {
         row: u64,
         arrived_ms: u64,
     ) -> Result<(), WriteError> {
-        if self.replaying.is_some() || taken == 0 {
+        if batch.is_keyed() {
+            self.reserve_rows(shared, row + taken as u64)?;
+        }
+        if !self.logs() || taken == 0 {
             return Ok(());
         }
         let header = Header { arrived_ms, ..self.header(batch, taken, row, 0) };
@@ -373,7 +437,7 @@ impl Journal {
         row: u64,
         documents: u64,
     ) -> Result<(), WriteError> {
-        if self.replaying.is_some() {
+        if !self.logs() {
             return Ok(());
         }
         let kind = RecordKind::Cancel;
@@ -390,7 +454,7 @@ impl Journal {
         row: u64,
         documents: u64,
     ) -> Result<(), WriteError> {
-        if self.replaying.is_some() {
+        if !self.logs() {
             return Ok(());
         }
         self.operations.clear();

@@ -9,7 +9,9 @@
 //! | `SPIRIT_CUTS` | how many cuts at least |
 //! | `SPIRIT_STATES` | of a short history's cut that leaves at most this many images all are looked at: 128; with 4096 ten minutes |
 //! | `SPIRIT_SIM_SEED` | this run alone |
+//! | `SPIRIT_LOADS` | how many bulk loads are cut: 24 |
 
+mod bulk;
 mod explorer;
 mod failure;
 mod heap;

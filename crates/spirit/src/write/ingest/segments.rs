@@ -2,11 +2,12 @@
 
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::TrySendError;
+use std::time::Instant;
 
 use spirit_index::engrave::SegmentEnd;
 use spirit_index::flush::Flush;
 use spirit_index::fresh::FreshWriter;
-use spirit_index::ground::SegmentId;
+use spirit_index::ground::{Gauge, SegmentId};
 
 use super::arrivals::Arrivals;
 use super::{Ingester, publish_segment};
@@ -77,6 +78,7 @@ impl Ingester {
             self.wait_for_room(progress)?;
         };
         (self.is_full, self.handed_over) = (false, false);
+        self.journal.iter_mut().for_each(Journal::begin_segment);
         if let Some(arrivals) = &mut self.arrivals {
             arrivals.begin_segment(memory, id.position());
         }
@@ -173,7 +175,9 @@ impl Ingester {
             return Err(WriteError::HeapFull);
         }
         self.shared.note_waiting(progress);
+        let begun = Instant::now();
         self.shared.memory.wait_for_space();
+        self.shared.add_time(Gauge::WaitedTime, begun.elapsed());
         Ok(())
     }
 

@@ -15,12 +15,17 @@ import org.apache.lucene.index.IndexWriter;
 /** Adds documents one after the other, reusing the objects as Lucene recommends. */
 final class Adder {
   private final IndexWriter writer;
-  private final Field text = new Field(Index.TEXT, "", textType());
+  private final Field text;
   private final NumericDocValuesField key = new NumericDocValuesField(Index.KEY, 0);
   private final Document document = new Document();
 
   Adder(IndexWriter writer) {
+    this(writer, false);
+  }
+
+  Adder(IndexWriter writer, boolean stored) {
     this.writer = writer;
+    text = new Field(Index.TEXT, "", textType(stored));
   }
 
   /** Adds a text. */
@@ -56,8 +61,9 @@ final class Adder {
     }
   }
 
-  private static FieldType textType() {
+  private static FieldType textType(boolean stored) {
     FieldType type = new FieldType();
+    type.setStored(stored);
     type.setTokenized(true);
     type.setIndexOptions(IndexOptions.DOCS_AND_FREQS_AND_POSITIONS);
     type.freeze();

@@ -25,6 +25,7 @@ public final class Main {
   private static Task taskNamed(String name) throws Failure {
     return switch (name) {
       case "ingest" -> Ingest::run;
+      case "bulk" -> Ingest::runBulk;
       case "queries" -> Searches::run;
       case "answers" -> Answers::run;
       case "visible" -> Visible::run;

@@ -23,6 +23,7 @@ final class Options {
   double seconds = 10;
   int segments = 64;
   int k = 10;
+  int threads = 2;
   boolean byScore = true;
   float k1 = 1.2f;
   float b = 0.75f;
@@ -36,7 +37,7 @@ final class Options {
 
   static Options parse(String[] arguments) throws Failure {
     if (arguments.length == 0) {
-      throw new Failure("say a task: ingest, queries, answers, visible, freshness or merge");
+      throw new Failure("say a task: ingest, bulk, queries, answers, visible, freshness or merge");
     }
     Options options = new Options(arguments[0]);
     for (int i = 1; i < arguments.length; i += 2) {
@@ -72,6 +73,7 @@ final class Options {
         case "--rate" -> rate = Double.parseDouble(value);
         case "--seconds" -> seconds = Double.parseDouble(value);
         case "--segments" -> segments = Integer.parseInt(value);
+        case "--threads" -> threads = Integer.parseInt(value);
         case "--k" -> k = Integer.parseInt(value);
         case "--order" -> byScore = isByScore(value);
         case "--k1" -> k1 = Float.parseFloat(value);
@@ -96,8 +98,8 @@ final class Options {
     if (docs == null) {
       throw new Failure("--docs FILE is missing");
     }
-    if (rounds < 1 || adds < 1 || segments < 1 || k < 1) {
-      throw new Failure("--rounds, --adds, --segments and --k must be at least 1");
+    if (rounds < 1 || adds < 1 || segments < 1 || k < 1 || threads < 1) {
+      throw new Failure("--rounds, --adds, --segments, --threads and --k must be at least 1");
     }
     if (!(rate > 0) || !(seconds > 0)) {
       throw new Failure("--rate and --seconds must be above 0");
