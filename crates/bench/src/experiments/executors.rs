@@ -12,7 +12,7 @@
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
@@ -65,7 +65,7 @@ impl Post {
 pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let corpus = bench.corpus("posts")?;
     bench.begin("executors", &corpus, &[]);
-    let program = program()?;
+    let program = super::program()?;
     let scratch = Scratch::new()?;
     let file = scratch.path().join("posts.jsonl");
     write(&corpus, &file)?;
@@ -101,15 +101,6 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 fn ratio(rates: &[f64], of: &[f64]) -> f64 {
     let ratios: Vec<f64> = rates.iter().zip(of).map(|(rate, of)| rate / of).collect();
     median(&ratios)
-}
-
-/// The command, beside this program.
-fn program() -> Fallible<PathBuf> {
-    let program = std::env::current_exe()?.with_file_name("spirit");
-    if program.is_file() {
-        return Ok(program);
-    }
-    Err(format!("{}: missing; cargo build --release -p spirit-cli", program.display()).into())
 }
 
 fn write(corpus: &Corpus, path: &Path) -> Fallible<()> {

@@ -29,12 +29,16 @@ mod protection;
 mod queries;
 mod queries_busy;
 pub(crate) mod restart;
+mod resume;
 mod searcher;
 mod segments;
 mod standing;
 mod steps;
 mod tier;
+mod update;
 mod visible;
+
+use std::path::PathBuf;
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -71,6 +75,20 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "part 004's figure 4a, with the peers in place of Psearchy; nothing of the baseline",
         bars: "≥ 2× Lucene's with 2 threads, ≥ 1.3× tantivy's; crash-consistent ≤ 15 % slower",
         run: bulk::run,
+    },
+    Experiment {
+        name: "resume",
+        what: "a bulk load that is killed once, and goes on",
+        reproduces: "part 004's figure 12, by kills at five points; nothing of the baseline",
+        bars: "≤ 1.5× of a whole run, wherever it is killed",
+        run: resume::run,
+    },
+    Experiment {
+        name: "update",
+        what: "1 to 10,000 documents into an index of 2.2 million posts, until durable at level process",
+        reproduces: "part 004's figures 4b and 14; nothing of the baseline",
+        bars: "1 document ≤ 100 µs in a process, ≤ 10 ms from exec",
+        run: update::run,
     },
     Experiment {
         name: "visible",
@@ -290,3 +308,12 @@ pub(crate) const ALL: &[Experiment] = &[
         run: http::run,
     },
 ];
+
+/// The command `spirit`, beside this program.
+fn program() -> Fallible<PathBuf> {
+    let program = std::env::current_exe()?.with_file_name("spirit");
+    if program.is_file() {
+        return Ok(program);
+    }
+    Err(format!("{}: missing; cargo build --release -p spirit-cli", program.display()).into())
+}

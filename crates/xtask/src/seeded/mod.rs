@@ -1,11 +1,12 @@
 //! `cargo xtask seeded`: whether the tests of the persistent tier and of queries find what they are there to find.
 //!
-//! Tests that pass say little unless they fail where something is wrong. So each of the bugs, of [storage](bugs), of
+//! Tests that pass say little unless they fail where something is wrong. So each of the bugs, of [storage](bugs), of [bulk loads](bulk_bugs), of
 //! [caches](cache_bugs), of [conditions](condition_bugs), of [patterns](pattern_bugs), of [queries](query_bugs), of [ranking](ranking_bugs) and of [standing queries](standing_bugs), is put into a [copy](copy::Copy) of the sources, alone, and the tests named beside
 //! it have to compile and to fail. They have to pass without it first: a test that always fails finds nothing.
 
 mod bug;
 mod bugs;
+mod bulk_bugs;
 mod cache_bugs;
 mod condition_bugs;
 mod copy;
@@ -35,6 +36,7 @@ const NOT_MEASURED: &str = "NOT MEASURED";
 fn every_bug() -> impl Iterator<Item = &'static Bug> {
     bugs::BUGS
         .iter()
+        .chain(bulk_bugs::BUGS)
         .chain(cache_bugs::BUGS)
         .chain(condition_bugs::BUGS)
         .chain(standing_bugs::BUGS)
