@@ -23,7 +23,7 @@ use spirit_forms::size::Size;
 pub(crate) use answering::{AnsweringArgs, QueryArgs};
 pub(crate) use backup::{BackupArgs, RestoreArgs, SalvageArgs, VerifyArgs};
 pub(crate) use cache::CacheArgs;
-pub(crate) use collection::CollectionArgs;
+pub(crate) use collection::{CollectionArgs, PlaceArgs};
 pub(crate) use completions::CompletionsArgs;
 pub(crate) use demo::DemoArgs;
 pub(crate) use fields::FieldsArgs;

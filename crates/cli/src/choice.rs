@@ -5,13 +5,29 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use spirit::cache::{Allocator, Matching, Policy};
 use spirit::lab::Algorithm;
-use spirit::lab::{DictionaryTier, Postings};
+use spirit::lab::{DictionaryTier, Placement, Postings};
 use spirit::{OnFull, Operator};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum YesNo {
     Yes,
     No,
+}
+
+/// Where structures of an index lie, by a name of the paper's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PlacementName(pub(crate) Placement);
+
+impl FromStr for PlacementName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<PlacementName, String> {
+        let found = Placement::ALL.into_iter().find(|placement| placement.name() == name);
+        found.map(PlacementName).ok_or_else(|| {
+            let names = Placement::ALL.map(Placement::name).join(", ");
+            format!("there is no such placement; there are {names}")
+        })
+    }
 }
 
 /// Which answers leave a full cache.

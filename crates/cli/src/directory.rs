@@ -5,6 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use spirit::backup::Progress;
+use spirit::lab::Media;
 use spirit::settings::LateReader;
 use spirit::{Index, OpenError};
 use spirit_forms::size::Size;
@@ -60,8 +61,22 @@ pub(crate) fn open_or_make(
     args: &IndexArgs,
     tier: &TierArgs,
 ) -> Result<Index, Failure> {
+    open_or_make_at(directory, args, tier, Media::default())
+}
+
+/// The same, where structures lie in these media.
+pub(crate) fn open_or_make_at(
+    directory: &Path,
+    args: &IndexArgs,
+    tier: &TierArgs,
+    media: Media,
+) -> Result<Index, Failure> {
     let present = is_present(directory)?;
-    let options = tier.added_to(args.options()).directory(directory);
+    if !present && media != Media::default() {
+        // What lies in the index's directory is made before the index.
+        std::fs::create_dir_all(directory).map_err(|error| Failure::file(directory, &error))?;
+    }
+    let options = tier.added_to(args.options()).directory(directory).media(media);
     let index = options
         .while_recovering(shown(directory))
         .while_waiting(report_late(directory))

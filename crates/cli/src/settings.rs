@@ -1,9 +1,10 @@
 //! What the options mean, and which of them cannot be honoured.
 
+use std::path::Path;
 use std::time::Duration;
 
 use spirit::cache::Cache;
-use spirit::lab::Parameters;
+use spirit::lab::{Media, Parameters};
 use spirit::search::Highlight;
 use spirit::{Builder, Index};
 use spirit_forms::facets::{Asked, Shape};
@@ -11,9 +12,10 @@ use spirit_forms::question::Question;
 use spirit_forms::size::Size;
 
 use crate::args::{
-    AnsweringArgs, CacheArgs, CollectionArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs,
+    AnsweringArgs, CacheArgs, CollectionArgs, IndexArgs, IngestArgs, PlaceArgs, ReadingArgs,
+    TierArgs,
 };
-use crate::choice::{CacheTierName, EvaluatorName, Mode, Reserve, YesNo};
+use crate::choice::{CacheTierName, EvaluatorName, Mode, PlacementName, Reserve, YesNo};
 use crate::config;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -176,6 +178,21 @@ impl IngestArgs {
     }
 }
 
+impl PlaceArgs {
+    /// Where the structures of an index in `directory` lie.
+    pub(crate) fn media(&self, directory: &Path) -> Media {
+        match self.placement.zip(self.pm.as_deref()) {
+            Some((PlacementName(placement), pm)) => placement.media(pm, directory),
+            None => Media {
+                table: self.table_in.clone(),
+                partial: self.partial_in.clone(),
+                dictionary: self.dictionary_in.clone(),
+                writes_file: self.write_file,
+            },
+        }
+    }
+}
+
 impl CollectionArgs {
     /// With these options checked.
     pub(crate) fn settled(mut self) -> Result<CollectionArgs, Failure> {
@@ -186,6 +203,10 @@ impl CollectionArgs {
             return Err(Failure::usage(
                 "--mode volatile: nothing would be kept; give graceful or crash, or leave it out",
             ));
+        }
+        if let Some(PlacementName(placement)) = self.place.placement {
+            let usual = if placement.is_crash_consistent() { Mode::Crash } else { Mode::Graceful };
+            self.tier.mode.get_or_insert(usual);
         }
         self.tier.check_groups().map(|()| self)
     }

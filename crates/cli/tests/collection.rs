@@ -208,3 +208,32 @@ fn it_says_what_it_did_and_what_it_cannot_read() {
     let count: Value = spirit(&["count", "-d", &directory, "--json", "good"]).json().remove(0);
     assert_eq!(count["count"], 2);
 }
+
+#[test]
+fn placements_answer_alike() {
+    let folder = Folder::new();
+    let crawl = folder.path("crawl");
+    folder.file("crawl/a.jsonl", objects("a", 20_000));
+    let pm = folder.path("pm");
+    std::fs::create_dir(&pm).unwrap();
+    let whole = folder.path("plain");
+    spirit(&index(&whole, &crawl)).done();
+    let expected = answers(&whole);
+    for name in ["stock", "table-pm", "pm-only", "flush-pm", "hybrid", "hybrid+", "cc-hybrid"] {
+        let directory = folder.path(name);
+        let placed = ["--placement", name, "--pm", &pm];
+        spirit(&[&index(&directory, &crawl)[..], &placed].concat()).done();
+        assert_eq!(answers(&directory), expected, "{name}");
+        let mode = if name == "cc-hybrid" { "crash" } else { "graceful" };
+        let stats = spirit(&["stats", "-d", &directory, "--json"]).done();
+        assert!(stats.contains(mode), "{stats}");
+    }
+    let directory = folder.path("other");
+    let wrong =
+        spirit(&[&index(&directory, &crawl)[..], &["--placement", "x", "--pm", &pm]].concat());
+    assert!(wrong.err.contains("stock, table-pm, pm-only"), "{}", wrong.err);
+    let gone = folder.path("gone");
+    let nowhere =
+        spirit(&[&index(&directory, &crawl)[..], &["--table-in", &gone]].concat()).failed(1);
+    assert!(nowhere.contains(&format!("{gone}: cannot take")), "{nowhere}");
+}

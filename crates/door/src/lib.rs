@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicU64, compiler_fence};
 use std::sync::{Arc, OnceLock};
 
-use spirit_mem::{Region, Span};
+use spirit_mem::{HeapFile, Region, Span};
 
 pub use gate::Gate;
 use gate::Passage;
@@ -61,6 +61,9 @@ pub struct Passed {
     pub bytes: u64,
 }
 
+/// Bytes that are copied at once to a file.
+const PIECE_BYTES: usize = 64 << 10;
+
 /// The reason of the first failed sync, once one has failed. All doors to one file share it. The
 /// kernel reports unwritable pages once, to the next sync of the file, whichever door's pages they
 /// are.
@@ -78,6 +81,8 @@ pub struct Door {
     /// The number of the region, for a trace that sees several.
     space: u8,
     trace: Option<Arc<Trace>>,
+    /// The file, and the offset of the region in it, if runs of bytes are written and not stored.
+    written: Option<(Arc<HeapFile>, u64)>,
 }
 
 impl Door {
@@ -86,7 +91,37 @@ impl Door {
         let passed = std::array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]);
         let (unsynced, failure) = (Unsynced::default(), Failure::default());
         let passage = Passage::default();
-        Door { barrier, passed, unsynced, failure, passage, space: 0, trace: None }
+        let (space, trace, written) = (0, None, None);
+        Door { barrier, passed, unsynced, failure, passage, space, trace, written }
+    }
+
+    /// Writes runs of bytes to `file`, in which the region begins at `start`, instead of storing
+    /// them to the mapping. Both show the same pages. Single words are stored as before.
+    pub fn writing(mut self, file: Arc<HeapFile>, start: u64) -> Door {
+        self.written = Some((file, start));
+        self
+    }
+
+    /// Writes a run of bytes to the file, if that is how it is done. False otherwise.
+    fn write_to_file(&self, at: u64, bytes: &[u8]) -> bool {
+        let Some((file, start)) = &self.written else { return false };
+        if let Err(error) = file.write_at(start + at, bytes) {
+            self.fail(error.to_string());
+        }
+        true
+    }
+
+    /// Copies a run of words within the region, a piece at a time if they are written to the file.
+    fn copy_run(&self, region: &Region, to: u64, from: u64, bytes: u64) {
+        if self.written.is_none() {
+            return region.copy_words(to, from, bytes / 8);
+        }
+        let mut piece = Vec::new();
+        for done in (0..bytes).step_by(PIECE_BYTES) {
+            piece.clear();
+            region.read_words(from + done, (bytes - done).min(PIECE_BYTES as u64), &mut piece);
+            self.write_to_file(to + done, &piece);
+        }
     }
 
     /// Sets the gate that is passed before the first store. If it returns an error, nothing is
@@ -132,7 +167,7 @@ impl Door {
             return;
         }
         self.count(site, bytes);
-        let copy = || region.copy_words(to, from, bytes / 8);
+        let copy = || self.copy_run(region, to, from, bytes);
         self.seen(site, copy, || Action::Store { at: to, words: words(region, to, bytes / 8) });
     }
 
@@ -143,7 +178,11 @@ impl Door {
         }
         let count = bytes.len() as u64;
         self.count(site, count);
-        let write = || region.write_bytes(to, bytes);
+        let write = || {
+            if !self.write_to_file(to, bytes) {
+                region.write_bytes(to, bytes);
+            }
+        };
         self.seen(site, write, || Action::Store { at: to, words: words(region, to, count / 8) });
     }
 
@@ -156,7 +195,13 @@ impl Door {
         let bytes = parts.iter().map(|part| part.len() as u64).sum();
         self.count(store, bytes);
         self.count(back, bytes);
-        let write = || region.stream_bytes(to, parts);
+        let write = || match self.written {
+            Some(_) => {
+                self.write_to_file(to, parts[0]);
+                self.write_to_file(to + parts[0].len() as u64, parts[1]);
+            }
+            None => region.stream_bytes(to, parts),
+        };
         self.seen(store, write, || Action::Store { at: to, words: words(region, to, bytes / 8) });
         // Stores that bypassed the caches need no write-back.
         let write_back = || match self.barrier {

@@ -352,6 +352,12 @@ impl HeapFile {
         .map_err(|e| self.failed("reserve space for it", e.into()))
     }
 
+    /// Writes bytes at `start`. A mapping of the file shows them.
+    pub fn write_at(&self, start: u64, bytes: &[u8]) -> Result<(), HeapFileError> {
+        use std::os::unix::fs::FileExt;
+        self.file.write_all_at(bytes, start).map_err(|e| self.failed("write to it", e))
+    }
+
     /// Writes zeros over `bytes` bytes from `start`.
     ///
     /// If blocks are only reserved, the first sync of each costs more: the file system records that

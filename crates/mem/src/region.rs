@@ -4,7 +4,7 @@
 //! | bytes | backing |
 //! |---|---|
 //! | 0 .. [`nvm_bytes`](Region::nvm_bytes) | part of a [heap file](crate::HeapFile); maybe empty |
-//! | up to [`bytes`](Region::bytes) | anonymous or [shared](crate::SharedMemory) memory |
+//! | up to [`bytes`](Region::bytes) | anonymous or [shared](crate::SharedMemory) memory; [pieces](crate::Piece) of it may lie in files |
 //!
 //! So one offset is a place in either tier, and a caller need not know which. An offset into the
 //! second tier has the same meaning at the next start, with any size of DRAM.
@@ -17,12 +17,14 @@
 use std::fmt;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::path::PathBuf;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU8;
 
 use rustix::mm::{self, Advice, MapFlags, ProtFlags};
 
 use crate::heap_file::FilePart;
+use crate::piece::{Piece, PieceFile};
 use crate::proved::Proved;
 use crate::shared_memory::{Dram, SharedMemory};
 use crate::span::{Shared, Span};
@@ -59,6 +61,15 @@ pub enum ReserveError {
         /// The kernel's error.
         reason: io::Error,
     },
+    /// A piece of memory that was to lie in a directory could not be made there.
+    Piece {
+        /// The directory.
+        directory: PathBuf,
+        /// The bytes of the piece.
+        bytes: u64,
+        /// The kernel's error.
+        reason: io::Error,
+    },
     /// The pages could not be made resident.
     Prefault {
         /// The bytes asked for.
@@ -80,6 +91,12 @@ impl fmt::Display for ReserveError {
             ReserveError::MapFile { bytes, reason } => {
                 write!(f, "cannot map {bytes} bytes of the index: {reason}")
             }
+            ReserveError::Piece { directory, bytes, reason } => write!(
+                f,
+                "{}: cannot take {bytes} bytes of memory there: {reason}; choose a directory of \
+                 another file system, or one with more room",
+                directory.display()
+            ),
             ReserveError::Prefault { bytes, reason } => {
                 write!(
                     f,
@@ -95,6 +112,7 @@ impl std::error::Error for ReserveError {
         match self {
             ReserveError::Map { reason, .. }
             | ReserveError::MapFile { reason, .. }
+            | ReserveError::Piece { reason, .. }
             | ReserveError::Prefault { reason, .. } => Some(reason),
         }
     }
@@ -171,8 +189,10 @@ impl Region {
         if let Some(part) = &nvm {
             region.map_file(part)?;
         }
-        if let Dram::Shared { memory, start } = dram {
-            region.map_shared(memory, start)?;
+        match dram {
+            Dram::Private => {}
+            Dram::Shared { memory, start } => region.map_shared(memory, start)?,
+            Dram::Pieces(pieces) => pieces.iter().try_for_each(|piece| region.map_piece(piece))?,
         }
         // The padding to a huge page after a file's part alone is never touched.
         if bytes > region.nvm_bytes() {
@@ -209,6 +229,21 @@ impl Region {
         let protection = if memory.is_read_only() { ProtFlags::empty() } else { ProtFlags::WRITE };
         let access = (ProtFlags::READ | protection, MapFlags::SHARED);
         self.map(self.nvm_bytes, bytes, access, memory.as_fd(), start)
+    }
+
+    /// Maps the file of a piece over it.
+    fn map_piece(&mut self, piece: &Piece) -> Result<(), ReserveError> {
+        let failed = |reason| {
+            let (directory, bytes) = (piece.directory.clone(), piece.bytes);
+            ReserveError::Piece { directory, bytes, reason }
+        };
+        let end = piece.at.checked_add(piece.bytes);
+        if piece.at < self.nvm_bytes() || end.is_none_or(|end| end > self.bytes()) {
+            return Err(failed(io::ErrorKind::InvalidInput.into()));
+        }
+        let file = PieceFile::create(piece).map_err(failed)?;
+        let access = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
+        self.map(piece.at as usize, piece.bytes as usize, access, file.fd(), 0)
     }
 
     /// Maps a file over `bytes` bytes at `at`, which are in the region.

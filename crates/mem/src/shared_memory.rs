@@ -12,6 +12,8 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, SealFlags};
 
+use crate::piece::Piece;
+
 /// Memory that other processes can map.
 #[derive(Debug)]
 pub struct SharedMemory {
@@ -33,6 +35,8 @@ pub enum Dram<'a> {
         /// The offset of the part; a multiple of a page.
         start: u64,
     },
+    /// Anonymous memory of this process alone, but for some pieces that lie in files.
+    Pieces(&'a [Piece]),
 }
 
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);

@@ -9,6 +9,7 @@ pub(crate) mod durability;
 pub(crate) mod error;
 pub(crate) mod late_reader;
 pub(crate) mod log_limits;
+pub(crate) mod media;
 pub(crate) mod on_full;
 pub(crate) mod operation;
 pub(crate) mod options;

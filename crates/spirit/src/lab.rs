@@ -20,6 +20,7 @@ pub use spirit_query::{
 pub use spirit_schema::{FieldId, format_time, parse_time};
 
 pub use crate::config::clock::ManualClock;
+pub use crate::config::media::{Media, Placement};
 pub use crate::config::policies::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::index::Index;
 use crate::index::builder::Builder;
@@ -35,6 +36,12 @@ use crate::search::request::Search;
 pub use crate::search::stored::{StoredDocument, StoredValue};
 
 impl Builder {
+    /// Sets where structures lie. Default: in memory, and in the index's file by its mapping.
+    pub fn media(mut self, media: Media) -> Self {
+        self.options.media = media;
+        self
+    }
+
     /// Sets when segments are engraved: copied to the second tier. Default: as soon as they are
     /// flushed.
     pub fn engrave(mut self, policy: EngravePolicy) -> Self {

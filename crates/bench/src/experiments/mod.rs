@@ -25,6 +25,7 @@ mod merge;
 mod newest;
 mod newest_busy;
 pub(crate) mod pages;
+mod placement;
 mod protection;
 mod queries;
 mod queries_busy;
@@ -75,6 +76,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "part 004's figure 4a, with the peers in place of Psearchy; nothing of the baseline",
         bars: "≥ 2× Lucene's with 2 threads, ≥ 1.3× tantivy's; crash-consistent ≤ 15 % slower",
         run: bulk::run,
+    },
+    Experiment {
+        name: "placement",
+        what: "a bulk load with its structures in DRAM, on a medium like persistent memory, and on a disk",
+        reproduces: "part 004's table 1 and figure 7, with memory in place of persistent memory",
+        bars: "none",
+        run: placement::run,
     },
     Experiment {
         name: "resume",

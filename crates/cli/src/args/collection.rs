@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use super::{IndexArgs, ReadingArgs, TierArgs};
+use crate::choice::PlacementName;
 
 /// Indexes a collection that does not change, with all cores
 ///
@@ -40,6 +41,37 @@ pub(crate) struct CollectionArgs {
     pub(crate) index: IndexArgs,
     #[command(flatten)]
     pub(crate) tier: TierArgs,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+}
+
+/// Where the command keeps what it works on.
+#[derive(Debug, Default, clap::Args)]
+#[command(next_help_heading = "Options of placement, not kept")]
+pub(crate) struct PlaceArgs {
+    /// Keep the table of the segment that is being filled in a file of this directory, not in DRAM:
+    /// on another medium
+    #[arg(long, value_name = "DIR")]
+    pub(crate) table_in: Option<PathBuf>,
+    /// The same for the lists of flushed segments
+    #[arg(long, value_name = "DIR")]
+    pub(crate) partial_in: Option<PathBuf>,
+    /// The same for the dictionary and the map from keys to documents
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dictionary_in: Option<PathBuf>,
+    /// Write to the index's file with system calls, through the page cache, instead of storing to
+    /// its mapping
+    #[arg(long)]
+    pub(crate) write_file: bool,
+    /// All of these by the name of a placement: stock, table-pm, pm-only, flush-pm, hybrid, hybrid+,
+    /// cc-hybrid. What is not in DRAM and not in the directory of --pm lies in that of the index. Mode
+    /// graceful, but for cc-hybrid
+    #[arg(long, value_name = "NAME", requires = "pm", conflicts_with_all = ["table_in", "partial_in", "dictionary_in", "write_file"])]
+    pub(crate) placement: Option<PlacementName>,
+    /// The directory that stands for persistent memory. Merged postings are the index's file: for
+    /// pm-only and the hybrids, put the index there too
+    #[arg(long, value_name = "DIR", requires = "placement")]
+    pub(crate) pm: Option<PathBuf>,
 }
 
 const EXAMPLES: &str = "\

@@ -92,7 +92,8 @@ pub(crate) fn run(args: CollectionArgs) -> Result<(), Failure> {
         args.index.dram.get_or_insert_with(room::of_collections);
     }
     let collection = Collection::of(files, &args.reading)?;
-    let index = directory::open_or_make(&args.directory, &args.index, &args.tier)?;
+    let media = args.place.media(&args.directory);
+    let index = directory::open_or_make_at(&args.directory, &args.index, &args.tier, media)?;
     let indexed = index_all(&index, &args, collection, passed, &interrupt);
     directory::close(index, indexed)
 }

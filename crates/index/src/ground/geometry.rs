@@ -14,7 +14,11 @@
 //! not needed once the segment is registered in the dictionary. So it lies in the short-term
 //! partition and is freed earlier.)
 
-use spirit_mem::{Dram, FilePart, Line, REGION_ALIGN, Region, ReserveError, Residency, Span};
+use std::path::Path;
+
+use spirit_mem::{
+    Dram, FilePart, Line, Piece, REGION_ALIGN, Region, ReserveError, Residency, Span,
+};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 
 use crate::ground::blocks::Blocks;
@@ -440,6 +444,20 @@ impl Geometry {
     /// Returns an upper bound of the terms of a segment.
     pub fn terms_max(&self) -> u64 {
         slots_for(self.settings.segment_bytes)
+    }
+
+    /// Returns the pieces of DRAM that lie in these directories: the short-term and the long-term
+    /// partition, and the dictionary with the keys.
+    pub fn pieces(&self, directories: [Option<&Path>; 3]) -> Vec<Piece> {
+        let dictionary = self.dictionary_lines.start();
+        let dictionary = (dictionary, self.long.0 - dictionary);
+        let long = (self.long.0, self.long.1 / 4096 * 4096);
+        let placed = [self.short, long, dictionary].into_iter().zip(directories);
+        let piece = |((at, bytes), directory): ((u64, u64), Option<&Path>)| {
+            let bytes = bytes.next_multiple_of(4096);
+            Some(Piece { at, bytes, directory: directory?.into() })
+        };
+        placed.filter_map(piece).collect()
     }
 
     /// Reserves the region. `nvm` is the second tier's part of the file.

@@ -23,6 +23,7 @@ use crate::config::durability::{Durability, Mode};
 use crate::config::error::OpenError;
 use crate::config::late_reader::LateWatcher;
 use crate::config::log_limits;
+use crate::config::media::Media;
 use crate::config::on_full::OnFull;
 use crate::config::policies::{DictionaryTier, EngravePolicy, PointerUpdate};
 use crate::config::recovering::Watcher;
@@ -84,6 +85,7 @@ pub(crate) struct Options {
     pub(crate) merge_after: Option<usize>,
     pub(crate) keeps_raw: bool,
     pub(crate) dictionary: DictionaryTier,
+    pub(crate) media: Media,
     pub(crate) verify: Option<bool>,
     pub(crate) force_barriers: bool,
     pub(crate) group_wait: Duration,
@@ -134,6 +136,7 @@ impl Default for Options {
             merge_after: None,
             keeps_raw: false,
             dictionary: DictionaryTier::default(),
+            media: Media::default(),
             verify: None,
             force_barriers: false,
             group_wait: Duration::ZERO,

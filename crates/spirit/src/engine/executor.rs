@@ -16,6 +16,7 @@ use spirit_mem::{Dram, Pins};
 use crate::config::corrupt::Corrupt;
 use crate::config::durability::Mode;
 use crate::config::error::{OpenError, WriteError};
+use crate::config::media::Media;
 use crate::config::on_full::OnFull;
 use crate::config::options::Options;
 use crate::config::progress::Progress;
@@ -79,7 +80,13 @@ impl Place<'_> {
         let settings = options.memory();
         let tier = self.store.zip(settings.nvm).map(|(store, nvm)| store.tier(number, nvm));
         let geometry = Geometry::fitting(settings)?;
-        let dram = self.live.map_or(Dram::Private, |live| live.dram(&geometry, number));
+        let Media { table, partial, dictionary, .. } = &options.media;
+        let directories = [table, partial, dictionary].map(Option::as_deref);
+        let pieces = geometry.pieces(directories);
+        let dram = match self.live {
+            Some(live) => live.dram(&geometry, number),
+            None => Dram::Pieces(&pieces),
+        };
         Memory::new(settings, tier, dram, pins)
     }
 }

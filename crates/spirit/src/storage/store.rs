@@ -43,6 +43,8 @@ pub(crate) struct Store {
     barrier: Barrier,
     /// The failure that all doors to the file share.
     failure: Failure,
+    /// True if runs of bytes are written to the file instead of stored to its mapping.
+    writes_file: bool,
     /// True if this process made the index.
     is_new: bool,
     /// True if the index had more DRAM the last time.
@@ -162,7 +164,9 @@ impl Store {
         root: Root,
         found: Option<Root>,
     ) -> Result<Store, OpenError> {
-        let live = (!options.private).then(|| Live::open(&file, options));
+        // Another process could not map what lies in files without a name.
+        let is_live = !options.private && !options.media.has_directory();
+        let live = is_live.then(|| Live::open(&file, options));
         let live = live.transpose().map_err(OpenError::from)?;
         let barrier = barrier(&file, options);
         let trace = options.trace.clone();
@@ -184,6 +188,7 @@ impl Store {
             verify: options.verifies(),
             barrier,
             failure,
+            writes_file: options.media.writes_file,
             has_less_dram: false,
             is_new: false,
             live,
@@ -212,11 +217,13 @@ impl Store {
     /// Returns the second tier of executor `number`.
     pub(crate) fn tier(&self, number: usize, settings: NvmSettings) -> Tier {
         let space = number as u8 + 1;
+        let start = PARTS_START + number as u64 * settings.bytes;
+        let door = door(self.barrier, space, &self.failure, self.trace.as_ref());
+        let door = if self.writes_file { door.writing(self.file.clone(), start) } else { door };
         Tier {
             file: self.file.clone(),
-            start: PARTS_START + number as u64 * settings.bytes,
-            door: door(self.barrier, space, &self.failure, self.trace.as_ref())
-                .behind(self.root.clone()),
+            start,
+            door: door.behind(self.root.clone()),
             is_new: self.is_new,
             verify: self.verify,
         }
