@@ -168,9 +168,13 @@ fn what_was_given_up_takes_other_documents() {
     spirit(&["index", "-d", &directory, "--give-up"]).done();
     let line = folder.file("line.txt", "one more\n");
     spirit(&["ingest", "-d", &directory, &line]).done();
-    // A collection that was given up may be begun anew.
-    let summary = spirit(&["index", "-d", &directory, &line]).json().remove(0);
-    assert_eq!(summary["documents"], 1);
+    // A collection that was given up may be begun anew. One that is in is not indexed twice.
+    for (again, count) in [(&[][..], 2), (&[][..], 2), (&["--again"][..], 3)] {
+        let args = [&["index", "-d", &directory, &line], again].concat();
+        assert_eq!(spirit(&args).json()[0]["documents"], 1);
+        let found = spirit(&["count", "-d", &directory, "one more"]).done();
+        assert_eq!(found.trim(), count.to_string());
+    }
     let nothing = spirit(&["index", "-d", &directory, "--give-up"]);
     assert_eq!(nothing.code, 0);
     assert!(nothing.err.contains("no collection is unfinished"), "{}", nothing.err);

@@ -31,6 +31,7 @@ use crate::search::pool::Pool;
 use crate::search::reader::Reader;
 use crate::search::searcher::Searcher;
 use crate::standing::{Percolator, StandingQueries, Tail, Tailing};
+use crate::storage::bulk_mark::BulkPlace;
 use crate::storage::store::Store;
 use crate::storage::view::View;
 use builder::Builder;
@@ -267,7 +268,13 @@ impl Index {
     /// # Errors
     /// In a process that only reads, or if the disk failed.
     pub fn give_up_bulk(&self) -> Result<(), WriteError> {
-        self.engine()?.end_bulk()
+        self.engine()?.end_bulk(BulkPlace::default())
+    }
+
+    /// Returns the place that was noted last in the bulk load that was finished last: of a run that was
+    /// killed at its end, it says that all is in. Zeros without one, or in a process that only reads.
+    pub fn finished_bulk(&self) -> BulkPlace {
+        self.written().map(|engine| engine.bulk.finished()).unwrap_or_default()
     }
 
     /// Applies operations in order, each if its condition holds, and returns the result of each.

@@ -98,7 +98,10 @@ proptest! {
         for piece in given[at..].chunks(step) {
             prop_assert_eq!(bulk.add_all(documents(piece)).unwrap(), piece.len() as u64);
         }
+        bulk.note_place([9, 8, 7, 6, 5, 4]).unwrap();
+        prop_assert_eq!(index.finished_bulk(), [0; 6]);
         bulk.finish().unwrap();
+        prop_assert_eq!(index.finished_bulk(), [9, 8, 7, 6, 5, 4]);
         prop_assert_eq!(all(&index), all(&stream));
         prop_assert_eq!(index.accepted(), given.len() as u64);
         // Other documents go on behind the last one.
@@ -109,6 +112,7 @@ proptest! {
             (options(&loaded, executors).open().unwrap(), options(&streamed, executors).open().unwrap());
         prop_assert_eq!(all(&index), all(&stream));
         prop_assert!(!index.has_unfinished_bulk());
+        prop_assert_eq!(index.finished_bulk(), [9, 8, 7, 6, 5, 4]);
     }
 }
 

@@ -28,6 +28,10 @@ pub(crate) struct CollectionArgs {
     /// documents. The index takes others again
     #[arg(long, conflicts_with = "files")]
     pub(crate) give_up: bool,
+    /// Index a collection once more that was indexed last. Without this, the same files with the same
+    /// options are not indexed twice: the end of a run that was killed may have been reached
+    #[arg(long)]
+    pub(crate) again: bool,
     /// Keep refused records in FILE as they are, to be mended and read again. FILE.reasons says why
     /// each was refused
     #[arg(long, value_name = "FILE")]

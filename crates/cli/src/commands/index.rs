@@ -22,7 +22,7 @@ use crate::refusals::{Member, Reason};
 use crate::rejects::{Rejects, reasons_of};
 use crate::room;
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Summary<'a> {
     /// Documents of the collection, with those that an earlier run had indexed.
     documents: u64,
@@ -94,7 +94,15 @@ pub(crate) fn run(args: CollectionArgs) -> Result<(), Failure> {
     let collection = Collection::of(files, &args.reading)?;
     let media = args.place.media(&args.directory);
     let index = directory::open_or_make_at(&args.directory, &args.index, &args.tier, media)?;
-    let indexed = index_all(&index, &args, collection, passed, &interrupt);
+    let indexed = match collection.documents_in(&index) {
+        Some(documents) if !args.again => {
+            let name = args.directory.display();
+            note(format_args!("{name}: has this collection already; --again indexes it once more"));
+            let files = collection.files().len();
+            json_line(&mut out(), &Summary { documents, files, passed, ..Summary::default() })
+        }
+        _ => index_all(&index, &args, collection, passed, &interrupt),
+    };
     directory::close(index, indexed)
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use spirit::{Bulk, BulkPlace, Document, WriteError};
+use spirit::{Bulk, BulkPlace, Document, Index, WriteError};
 
 use super::open_source::{Again, Manner, OpenSource, Reached};
 use super::piece::Rest;
@@ -76,6 +76,13 @@ impl Collection {
         Read { read: self.read.clone(), bytes: self.bytes }
     }
 
+    /// The documents of this collection, if it is the one that the index has finished last.
+    pub(crate) fn documents_in(&self, index: &Index) -> Option<u64> {
+        let [identity, _, documents, ..] = index.finished_bulk();
+        let is_last = !index.has_unfinished_bulk() && identity == self.identity;
+        is_last.then_some(documents)
+    }
+
     /// The words of a place in the file at `index`.
     fn words(&self, index: usize, place: Place) -> BulkPlace {
         let Place { lines, marked, mark, .. } = place;
@@ -107,6 +114,8 @@ pub(super) trait Sink {
     -> Result<u64, WriteError>;
     /// Leaves the next document out.
     fn leave_out(&mut self);
+    /// The number of documents before the next one.
+    fn documents(&self) -> u64;
     /// Notes the place of the next document.
     fn note_place(&mut self, place: BulkPlace) -> Result<(), WriteError>;
 }
@@ -121,6 +130,10 @@ impl Sink for Bulk<'_> {
 
     fn leave_out(&mut self) {
         Bulk::leave_out(self);
+    }
+
+    fn documents(&self) -> u64 {
+        Bulk::documents(self)
     }
 
     fn note_place(&mut self, place: BulkPlace) -> Result<(), WriteError> {
@@ -149,7 +162,10 @@ impl<'a> Loader<'a> {
             self.interrupt.check()?;
             self.note_place(collection.words(index + 1, Place::default()))?;
         }
-        Ok(())
+        // Behind the last file there are no lines: the number of documents is kept there.
+        let lines = self.sink.as_ref().map_or(0, |sink| sink.documents());
+        let end = Place { lines, ..Place::default() };
+        self.note_place(collection.words(collection.files.len(), end))
     }
 
     /// The files from `first` on, of which that one is read from a place on.

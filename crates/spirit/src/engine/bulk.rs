@@ -70,11 +70,9 @@ impl fmt::Debug for Bulk<'_> {
 impl<'i> Bulk<'i> {
     pub(crate) fn begin(engine: &'i Engine) -> Result<Bulk<'i>, WriteError> {
         let mut spread = Spread::begin_anyhow(engine)?;
-        let mark = match *engine.bulk.mark() {
-            Some(mark) => mark,
-            None => engine.first_mark(),
-        };
-        engine.keep_bulk(Some(mark))?;
+        let unfinished = engine.bulk.state().mark;
+        let mark = unfinished.unwrap_or_else(|| engine.first_mark());
+        engine.keep_bulk(mark)?;
         spread.roles.iter_mut().for_each(|role| role.begin_collection());
         Ok(Bulk { engine, spread: Some(spread), mark, places: VecDeque::new() })
     }
@@ -132,19 +130,20 @@ impl<'i> Bulk<'i> {
     pub fn note_place(&mut self, place: BulkPlace) -> Result<(), WriteError> {
         self.mark.place = place;
         if self.mark.next == self.mark.first {
-            return self.engine.keep_bulk(Some(self.mark));
+            return self.engine.keep_bulk(self.mark);
         }
         self.places.push_back(self.mark);
         let ends = self.engine.executors.iter().map(|executor| executor.shared.engraved_to());
         let engraved = ends.min().unwrap_or(0);
         let count = self.places.iter().take_while(|mark| mark.next <= engraved).count();
         match self.places.drain(..count).next_back() {
-            Some(mark) => self.engine.keep_bulk(Some(mark)),
+            Some(mark) => self.engine.keep_bulk(mark),
             None => Ok(()),
         }
     }
 
-    /// Ends the load: engraves and merges everything. Then the index accepts other documents.
+    /// Ends the load: engraves and merges everything. Then the index accepts other documents, and
+    /// [`finished_bulk`](crate::Index::finished_bulk) returns the place that was noted last.
     ///
     /// # Errors
     /// If there is no room, or the disk failed. The load is not finished then.
@@ -153,7 +152,7 @@ impl<'i> Bulk<'i> {
         if self.engine.store.is_some() {
             self.each_executor(Executor::merge_all)?;
         }
-        self.engine.end_bulk()
+        self.engine.end_bulk(self.mark.place)
     }
 
     /// Leaves the load unfinished, to be gone on with later: engraves everything, and keeps the place
@@ -164,7 +163,7 @@ impl<'i> Bulk<'i> {
     pub fn suspend(mut self) -> Result<(), WriteError> {
         self.place_all()?;
         match self.places.pop_back() {
-            Some(mark) => self.engine.keep_bulk(Some(mark)),
+            Some(mark) => self.engine.keep_bulk(mark),
             None => Ok(()),
         }
     }
@@ -217,14 +216,26 @@ impl Drop for Bulk<'_> {
 /// The bulk load of an index that is unfinished, if there is one. The ingest roles know too, and refuse
 /// all that is not from its collection.
 #[derive(Debug, Default)]
-pub(crate) struct Unfinished(Mutex<Option<BulkMark>>);
+pub(crate) struct Unfinished(Mutex<State>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct State {
+    mark: Option<BulkMark>,
+    /// The place at the end of the load that was finished last.
+    finished: BulkPlace,
+}
 
 impl Unfinished {
     pub(crate) fn is_any(&self) -> bool {
-        self.mark().is_some()
+        self.state().mark.is_some()
     }
 
-    fn mark(&self) -> MutexGuard<'_, Option<BulkMark>> {
+    /// Returns the place at the end of the load that was finished last.
+    pub(crate) fn finished(&self) -> BulkPlace {
+        self.state().finished
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -233,9 +244,10 @@ impl Engine {
     /// Goes on with a load that an earlier process did not finish, if there is one: nothing else is
     /// accepted.
     pub(super) fn find_bulk(&self) -> Result<(), WriteError> {
-        let found = self.store.as_ref().and_then(|store| store.root().bulk());
-        *self.bulk.mark() = found;
-        if found.is_some() {
+        let found = self.store.as_ref().map(|store| store.root().bulk());
+        let (mark, finished) = found.unwrap_or_default();
+        *self.bulk.state() = State { mark, finished };
+        if mark.is_some() {
             let mut spread = Spread::begin_anyhow(self)?;
             spread.roles.iter_mut().for_each(|role| role.begin_collection());
         }
@@ -252,22 +264,27 @@ impl Engine {
         BulkMark { first, document, next: first, keys, place }
     }
 
-    /// Keeps how far a load is, or that it has ended. Durable on return.
-    fn keep_bulk(&self, mark: Option<BulkMark>) -> Result<(), WriteError> {
+    /// Keeps how far a load is. Durable on return.
+    fn keep_bulk(&self, mark: BulkMark) -> Result<(), WriteError> {
+        self.keep(State { mark: Some(mark), finished: BulkPlace::default() })
+    }
+
+    fn keep(&self, state: State) -> Result<(), WriteError> {
         if let Some(store) = &self.store {
-            store.root().note_bulk(mark).map_err(|_| WriteError::SyncFailed)?;
+            let kept = store.root().note_bulk(state.mark, state.finished);
+            kept.map_err(|_| WriteError::SyncFailed)?;
         }
-        *self.bulk.mark() = mark;
+        *self.bulk.state() = state;
         Ok(())
     }
 
-    /// Ends a load: the index accepts other operations again.
-    pub(crate) fn end_bulk(&self) -> Result<(), WriteError> {
+    /// Ends a load at a place: the index accepts other operations again.
+    pub(crate) fn end_bulk(&self, finished: BulkPlace) -> Result<(), WriteError> {
         if !self.bulk.is_any() {
             return Ok(());
         }
         let mut spread = Spread::begin_anyhow(self)?;
-        self.keep_bulk(None)?;
+        self.keep(State { mark: None, finished })?;
         spread.roles.iter_mut().for_each(|role| role.end_collection());
         spread.end();
         Ok(())

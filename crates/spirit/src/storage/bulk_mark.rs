@@ -38,19 +38,17 @@ impl BulkMark {
             document: root.bulk_document,
             next: root.bulk_next,
             keys: KeyKinds::from_bits(root.bulk_keys),
-            place: [
-                root.bulk_place_0,
-                root.bulk_place_1,
-                root.bulk_place_2,
-                root.bulk_place_3,
-                root.bulk_place_4,
-                root.bulk_place_5,
-            ],
+            place: place_of(root),
         })
     }
 
-    /// Puts a mark, or none, into a root.
-    pub(crate) fn put(mark: Option<BulkMark>, root: &mut Root) {
+    /// Returns the place at the end of the load that was finished last, of a root without a mark.
+    pub(crate) fn finished(root: &Root) -> BulkPlace {
+        if root.bulk_first == 0 { place_of(root) } else { BulkPlace::default() }
+    }
+
+    /// Puts a mark into a root, or else the place at the end of a load that is finished.
+    pub(crate) fn put(mark: Option<BulkMark>, finished: BulkPlace, root: &mut Root) {
         root.bulk_first = mark.map_or(0, |mark| mark.first + 1);
         root.bulk_document = mark.map_or(0, |mark| mark.document);
         root.bulk_next = mark.map_or(0, |mark| mark.next);
@@ -62,13 +60,24 @@ impl BulkMark {
             root.bulk_place_3,
             root.bulk_place_4,
             root.bulk_place_5,
-        ] = mark.map_or([0; 6], |mark| mark.place);
+        ] = mark.map_or(finished, |mark| mark.place);
     }
 
     /// Returns the document number of the document with this sequence number.
     pub(crate) fn document_of(&self, sequence: u64) -> u64 {
         self.document + (sequence - self.first)
     }
+}
+
+fn place_of(root: &Root) -> BulkPlace {
+    [
+        root.bulk_place_0,
+        root.bulk_place_1,
+        root.bulk_place_2,
+        root.bulk_place_3,
+        root.bulk_place_4,
+        root.bulk_place_5,
+    ]
 }
 
 impl KeyKinds {
@@ -97,10 +106,13 @@ mod tests {
         let mut root = Root { generation: 3, ..Root::default() };
         let before = root;
         assert_eq!(BulkMark::of(&root), None);
-        BulkMark::put(Some(mark), &mut root);
+        BulkMark::put(Some(mark), [9; 6], &mut root);
         assert_eq!(BulkMark::of(&root), Some(mark));
+        assert_eq!(BulkMark::finished(&root), [0; 6]);
         assert_eq!(mark.document_of(5), 12);
-        BulkMark::put(None, &mut root);
+        BulkMark::put(None, [9; 6], &mut root);
+        assert_eq!((BulkMark::of(&root), BulkMark::finished(&root)), (None, [9; 6]));
+        BulkMark::put(None, [0; 6], &mut root);
         assert_eq!(root, before);
     }
 }

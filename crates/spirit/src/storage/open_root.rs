@@ -11,7 +11,7 @@ use spirit_index::form::root::Root;
 use spirit_mem::{HeapFile, HeapFileError, Region};
 
 use crate::config::clock::{Clock, ClockReading};
-use crate::storage::bulk_mark::BulkMark;
+use crate::storage::bulk_mark::{BulkMark, BulkPlace};
 use crate::storage::trust::{self, CLOSED, OPEN};
 
 pub(crate) struct OpenRoot {
@@ -123,16 +123,22 @@ impl OpenRoot {
         }
     }
 
-    /// Returns what the root says of an unfinished bulk load.
-    pub(crate) fn bulk(&self) -> Option<BulkMark> {
-        BulkMark::of(&self.state().root)
+    /// Returns what the root says of an unfinished bulk load, or else the place at the end of the
+    /// last one.
+    pub(crate) fn bulk(&self) -> (Option<BulkMark>, BulkPlace) {
+        let root = self.state().root;
+        (BulkMark::of(&root), BulkMark::finished(&root))
     }
 
     /// Writes to the root how far a bulk load is, or that it has ended. Durable on
     /// return.
-    pub(crate) fn note_bulk(&self, mark: Option<BulkMark>) -> Result<(), HeapFileError> {
+    pub(crate) fn note_bulk(
+        &self,
+        mark: Option<BulkMark>,
+        finished: BulkPlace,
+    ) -> Result<(), HeapFileError> {
         let state = &mut *self.state();
-        BulkMark::put(mark, &mut state.root);
+        BulkMark::put(mark, finished, &mut state.root);
         if !state.said {
             return self.write_open(state);
         }
