@@ -11,7 +11,7 @@ use crate::interrupt::Interrupt;
 use crate::note::note;
 use crate::room;
 
-/// A disk with less than this is full: a segment takes more.
+/// A disk with less than this is full, however small segments are.
 const DISK_FREE_MIN: u64 = 8 << 20;
 /// A partition counts as full from this share on: the rest is too small for a segment.
 const FULL_SHARE: [u64; 2] = [3, 4];
@@ -40,8 +40,10 @@ impl Full<'_> {
         let Some(directory) = index.directory() else {
             return Full::Memory(stats.dram_bytes);
         };
+        // Room is taken in steps of about a segment.
+        let step = DISK_FREE_MIN.max(index.settings().segment_bytes);
         match disk_free(directory) {
-            Ok(free) if free < DISK_FREE_MIN => Full::Disk(directory, free),
+            Ok(free) if free < step => Full::Disk(directory, free),
             _ if is_full(&stats, &["nvm long-term", "nvm short-term"]) => {
                 Full::Index(directory, stats.nvm_bytes)
             }

@@ -33,10 +33,12 @@ pub(crate) fn sizes(files: &[PathBuf], executors: u64) -> Vec<u64> {
     }
 }
 
-/// DRAM for an index of a collection: a part of what is free. More than that gains little.
-pub(crate) fn of_collections() -> Size {
+/// DRAM for an index of a collection: a part of what is free. More than that gains little, and a second
+/// tier of a given size would be too small for the segments.
+pub(crate) fn of_collections(nvm: Option<Size>) -> Size {
     let free = free_bytes().unwrap_or(0);
-    Size((free / OF_FREE).clamp(USUAL, COLLECTION_MAX))
+    let bytes = (free / OF_FREE).clamp(USUAL, COLLECTION_MAX);
+    Size(nvm.map_or(bytes, |nvm| bytes.min(nvm.0.saturating_mul(2))))
 }
 
 /// The size to try first for files that can be read again.

@@ -250,6 +250,7 @@ impl From<WriteError> for Problem {
                 (StatusCode::INTERNAL_SERVER_ERROR, "index-failed")
             }
             WriteError::ReadOnly => (StatusCode::CONFLICT, "read-only"),
+            WriteError::BulkUnfinished => (StatusCode::CONFLICT, "bulk-load-unfinished"),
             _ => (StatusCode::BAD_REQUEST, "bad-document"),
         };
         let current = match error {

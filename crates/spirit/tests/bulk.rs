@@ -207,6 +207,23 @@ fn automatic_keys_are_above_numbers_that_are_in() {
     assert_eq!(keys, ["7", "6", "5"]);
 }
 
+/// Numbers of documents that went in before one that was refused are not given to others.
+#[test]
+fn numbers_go_on_behind_a_load_that_was_given_up() {
+    let index = Index::builder().executors(2).document_bytes_max(1 << 10).open().unwrap();
+    let mut bulk = index.bulk().unwrap();
+    let long = "x ".repeat(1000);
+    let texts = (0..9000).map(|number| if number == 8500 { long.as_str() } else { "a" });
+    assert!(bulk.add_all(texts).is_err());
+    drop(bulk);
+    index.give_up_bulk().unwrap();
+    let number = index.add("b").unwrap();
+    let mut reader = index.reader().unwrap();
+    let newest = reader.search("*", Search::newest(1)).unwrap().keys().unwrap();
+    assert_eq!(newest, [number.to_string()]);
+    assert!(number >= 8500, "{number}");
+}
+
 /// Another thread that adds waits until the load is left, and is refused then.
 #[test]
 fn another_thread_is_refused() {

@@ -20,6 +20,7 @@ mod ingest;
 mod intersect;
 mod judged;
 mod keys;
+mod media;
 mod memory;
 mod merge;
 mod newest;
@@ -76,6 +77,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "part 004's figure 4a, with the peers in place of Psearchy; nothing of the baseline",
         bars: "≥ 2× Lucene's with 2 threads, ≥ 1.3× tantivy's; crash-consistent ≤ 15 % slower",
         run: bulk::run,
+    },
+    Experiment {
+        name: "media",
+        what: "a collection from one medium to another: memory, disk, XFS, Btrfs, compressed",
+        reproduces: "part 002's table 1, with the media of one machine",
+        bars: "none",
+        run: media::run,
     },
     Experiment {
         name: "placement",

@@ -89,7 +89,8 @@ pub(crate) fn run(args: CollectionArgs) -> Result<(), Failure> {
     let is_new = !directory::is_present(&args.directory)?;
     if is_new {
         args.index.executors.get_or_insert_with(cores);
-        args.index.dram.get_or_insert_with(room::of_collections);
+        let nvm = args.tier.nvm;
+        args.index.dram.get_or_insert_with(|| room::of_collections(nvm));
     }
     let collection = Collection::of(files, &args.reading)?;
     let media = args.place.media(&args.directory);

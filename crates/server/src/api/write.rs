@@ -179,8 +179,10 @@ impl<'s> Writing<'s> {
                 Ok(_) => self.written.accepted += 1,
                 // Nothing can be written any more.
                 Err(
-                    error
-                    @ (WriteError::SyncFailed | WriteError::Damaged(_) | WriteError::Poisoned),
+                    error @ (WriteError::SyncFailed
+                    | WriteError::Damaged(_)
+                    | WriteError::Poisoned
+                    | WriteError::BulkUnfinished),
                 ) => return Err(error.into()),
                 Err(error) => {
                     let problem = Problem::from(error);

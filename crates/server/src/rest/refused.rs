@@ -95,6 +95,9 @@ pub(super) fn not_written(id: &str, error: &WriteError) -> Refusal {
         WriteError::Key { .. }
         | WriteError::DocumentTooLong { .. }
         | WriteError::DocumentTooLarge { .. } => Refusal::illegal_argument(error.to_string()),
+        WriteError::BulkUnfinished => {
+            Refusal::new("cluster_block_exception", 403, error.to_string())
+        }
         _ => Refusal::new("engine_exception", 500, error.to_string()),
     }
 }

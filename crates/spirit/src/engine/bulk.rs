@@ -106,7 +106,6 @@ impl<'i> Bulk<'i> {
         match self.add(documents) {
             Ok(()) => {
                 self.mark.next += given.get();
-                self.raise_numbers();
                 Ok(given.get())
             }
             Err((added, error)) => {
@@ -119,7 +118,7 @@ impl<'i> Bulk<'i> {
     /// Leaves out the next document of the collection. Its number is not given to another one.
     pub fn leave_out(&mut self) {
         self.mark.next += 1;
-        self.raise_numbers();
+        self.engine.raise_numbers(&self.mark, self.mark.next);
     }
 
     /// Notes the place of the next document in the collection. It is kept once all documents before
@@ -197,12 +196,6 @@ impl<'i> Bulk<'i> {
         self.mark.keys = collection.keys();
         added.and_then(|()| collection.check_keys())
     }
-
-    fn raise_numbers(&self) {
-        let numbers = &self.engine.numbers;
-        numbers.sequence.fetch_max(self.mark.next, Relaxed);
-        numbers.documents.fetch_max(self.mark.document_of(self.mark.next), Relaxed);
-    }
 }
 
 impl Drop for Bulk<'_> {
@@ -262,6 +255,12 @@ impl Engine {
         let document = numbers.documents.load(Relaxed).max(numbers.explicit_end.load(Relaxed));
         let (keys, place) = (KeyKinds::default(), BulkPlace::default());
         BulkMark { first, document, next: first, keys, place }
+    }
+
+    /// Raises the numbers that are drawn next above those of a load's documents before `sequence`.
+    fn raise_numbers(&self, mark: &BulkMark, sequence: u64) {
+        self.numbers.sequence.fetch_max(sequence, Relaxed);
+        self.numbers.documents.fetch_max(mark.document_of(sequence), Relaxed);
     }
 
     /// Keeps how far a load is. Durable on return.

@@ -126,6 +126,7 @@ impl<'e> Collection<'e> {
     ) -> Result<(), Stopped> {
         let index = self.drawn.replace(self.drawn.get() + 1);
         let sequence = self.sequences.borrow()[index];
+        self.engine.raise_numbers(&self.mark, sequence + 1);
         let number = self.mark.document_of(sequence);
         let role = &mut roles[self.engine.executor_of_document(document, number)];
         let mut add = || {
@@ -143,6 +144,9 @@ impl<'e> Collection<'e> {
     fn draw(&self, documents: &[Document<'_>]) -> Vec<Vec<Numbered>> {
         let first = self.drawn.replace(self.drawn.get() + documents.len());
         let sequences = &self.sequences.borrow()[first..first + documents.len()];
+        if let Some(last) = sequences.last() {
+            self.engine.raise_numbers(&self.mark, last + 1);
+        }
         let document_of = |sequence| self.mark.document_of(sequence);
         Drawing::of_collection(self.engine, documents, sequences, document_of)
     }
