@@ -10,8 +10,10 @@ use std::thread;
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 17] = [
+const EXPERIMENTS: [(&str, &str); 19] = [
     ("ingest", "docs_per_s"),
+    ("bulk", "docs_per_s"),
+    ("placement", "seconds"),
     ("visible", "p50_us"),
     ("freshness", "p99_us"),
     ("newest", "p50_us"),
