@@ -273,7 +273,7 @@ impl Index {
 
     /// Returns the place that was noted last in the bulk load that was finished last: of a run that was
     /// killed at its end, it says that all is in. Zeros without one, or in a process that only reads.
-    pub fn finished_bulk(&self) -> BulkPlace {
+    pub fn finished_bulk(&self) -> [u64; 6] {
         self.written().map(|engine| engine.bulk.finished()).unwrap_or_default()
     }
 

@@ -2,8 +2,10 @@
 //! Feature `lab`; it may change in any version.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::form::FindOlder;
+use spirit_index::ground::Gauge;
 use spirit_index::memory::Memory;
 use spirit_query::{Operator, Query};
 
@@ -34,6 +36,40 @@ pub use crate::search::query_pool::{Answer, Pending, PoolError, QueryPool};
 use crate::search::reader::Reader;
 use crate::search::request::Search;
 pub use crate::search::stored::{StoredDocument, StoredValue};
+
+/// What an executor's threads have worked at since the start, in seconds. The parts are those of
+/// Akram's Psearchy (`docs/batch.md`).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Times {
+    /// Keys looked up and entered. Documents without keys take none.
+    pub document_ids: f64,
+    /// Texts cut, terms found, postings entered: of documents that came many at a time.
+    pub hash: f64,
+    /// Terms of segments sorted.
+    pub sort: f64,
+    /// Segments flushed, and copied into the file.
+    pub flush: f64,
+    /// Segments merged into the dictionary of the file.
+    pub merge: f64,
+    /// Waiting for room.
+    pub waited: f64,
+}
+
+impl Times {
+    fn of(memory: &Memory) -> Times {
+        let time = |gauge| memory.gauge(gauge).load(Relaxed) as f64 / 1e9;
+        let (written, waited) = (time(Gauge::WrittenTime), time(Gauge::WaitedTime));
+        let (document_ids, sort) = (time(Gauge::KeysTime), time(Gauge::SortedTime));
+        Times {
+            document_ids,
+            hash: (written - waited - document_ids).max(0.0),
+            sort,
+            flush: (time(Gauge::FlushedTime) - sort).max(0.0) + time(Gauge::EngravedTime),
+            merge: time(Gauge::MergedTime),
+            waited,
+        }
+    }
+}
 
 impl Builder {
     /// Sets where structures lie. Default: in memory, and in the index's file by its mapping.
@@ -119,6 +155,11 @@ impl Index {
     /// Returns a parser of queries for this index's current fields.
     pub fn parser(&self, operator: Operator) -> Parser {
         self.readable.parser(operator)
+    }
+
+    /// Returns how long each executor's threads have worked since the start, at what.
+    pub fn times(&self) -> Vec<Times> {
+        self.memories().map(Times::of).collect()
     }
 
     /// Iterates over the memory of each executor, for measurements.

@@ -99,4 +99,3 @@ pub use spirit_query::{Clause, Operator, Query};
 pub use spirit_schema::{FieldKind, Value};
 pub use spirit_text::Analyzer;
 pub use standing::{Percolator, Tail, Tailing};
-pub use storage::bulk_mark::BulkPlace;

@@ -129,25 +129,6 @@ pub struct PartitionStats {
     pub largest_free: Option<u64>,
 }
 
-/// What an executor's threads have worked at since the start, in seconds. The parts are those of
-/// Akram's Psearchy (`docs/batch.md`).
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Times {
-    /// Keys looked up and entered. Documents without keys take none.
-    pub document_ids: f64,
-    /// Texts cut, terms found, postings entered: of documents that came many at a time.
-    pub hash: f64,
-    /// Terms of segments sorted.
-    pub sort: f64,
-    /// Segments flushed, and copied into the file.
-    pub flush: f64,
-    /// Segments merged into the dictionary of the file.
-    pub merge: f64,
-    /// Waiting for room.
-    pub waited: f64,
-}
-
 /// The statistics of an index, as [`Index::stats`] returns them.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -197,8 +178,6 @@ pub struct Stats {
     pub dram_bytes: u64,
     /// The second tier, in bytes; 0 without one.
     pub nvm_bytes: u64,
-    /// How long each executor's threads worked since the start, at what.
-    pub times: Vec<Times>,
     /// The partitions of each executor.
     pub partitions: Vec<PartitionStats>,
     /// The sections of engraved segments in the second tier: name, and bytes in all segments.
@@ -305,27 +284,12 @@ impl Adding<'_> {
         add_sections(memory, stats);
         add_work(&mut stats.engraved, shared.engraved());
         add_work(&mut stats.merged, shared.merged());
-        stats.times.push(self.times());
         stats.accepted += gauge(Gauge::Accepted);
         stats.deleted += gauge(Gauge::Deleted);
         stats.expired += expired;
         stats.dropped_segments += gauge(Gauge::DroppedSegments);
         stats.rewritten_segments += gauge(Gauge::RewrittenSegments);
         stats.skipped_tokens += gauge(Gauge::SkippedTokens);
-    }
-
-    fn times(&self) -> Times {
-        let time = |gauge| self.shared.memory.gauge(gauge).load(Relaxed) as f64 / 1e9;
-        let (written, waited) = (time(Gauge::WrittenTime), time(Gauge::WaitedTime));
-        let (document_ids, sort) = (time(Gauge::KeysTime), time(Gauge::SortedTime));
-        Times {
-            document_ids,
-            hash: (written - waited - document_ids).max(0.0),
-            sort,
-            flush: (time(Gauge::FlushedTime) - sort).max(0.0) + time(Gauge::EngravedTime),
-            merge: time(Gauge::MergedTime),
-            waited,
-        }
     }
 
     /// Returns the snapshot of a query that begins now. Also returns the number of documents that

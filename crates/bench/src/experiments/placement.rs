@@ -15,8 +15,7 @@
 use std::time::Instant;
 
 use serde_json::json;
-use spirit::lab::Placement;
-use spirit::stats::Times;
+use spirit::lab::{Placement, Times};
 use spirit::{Index, Mode};
 
 use crate::Fallible;
@@ -74,7 +73,7 @@ fn load(corpus: &Corpus, placement: Placement, taken: &mut Taken) -> Fallible<()
     bulk.finish()?;
     let whole = start.elapsed().as_secs_f64();
     taken.whole.push(whole);
-    let times = index.stats()?.times;
+    let times = index.times();
     let sum = |part: fn(&Times) -> f64| times.iter().map(part).sum::<f64>();
     let parts = [
         sum(|times| times.document_ids),

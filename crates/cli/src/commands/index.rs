@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use serde::Serialize;
-use spirit::stats::Times;
+use spirit::lab::Times;
 use spirit::{Bulk, Index};
 use spirit_forms::values::rounded;
 
@@ -151,7 +151,7 @@ fn index_all(
     let documents = bulk.documents();
     end(index, args, bulk, loaded)?;
     let seconds = progress.elapsed();
-    let times = index.stats().map_err(Failure::work)?.times;
+    let times = index.times();
     let summary = Summary {
         documents,
         read: totals.documents,

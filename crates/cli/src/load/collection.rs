@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use spirit::{Bulk, BulkPlace, Document, Index, WriteError};
+use spirit::{Bulk, Document, Index, WriteError};
 
 use super::open_source::{Again, Manner, OpenSource, Reached};
 use super::piece::Rest;
@@ -24,6 +24,9 @@ use crate::input::{Cutting, Line, Mark, Records};
 use crate::note::note;
 use crate::output::grouped;
 use crate::resume::Place;
+
+/// The words of a place that an index keeps.
+type BulkPlace = [u64; 6];
 
 /// The files of a collection.
 pub(crate) struct Collection {

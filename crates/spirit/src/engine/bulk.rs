@@ -79,7 +79,7 @@ impl<'i> Bulk<'i> {
 
     /// Returns the place from which on documents are to be added: the last that was kept of those that
     /// were [noted](Self::note_place). Zeros at the collection's beginning.
-    pub fn place(&self) -> BulkPlace {
+    pub fn place(&self) -> [u64; 6] {
         self.mark.place
     }
 
@@ -126,7 +126,7 @@ impl<'i> Bulk<'i> {
     ///
     /// # Errors
     /// If the disk failed.
-    pub fn note_place(&mut self, place: BulkPlace) -> Result<(), WriteError> {
+    pub fn note_place(&mut self, place: [u64; 6]) -> Result<(), WriteError> {
         self.mark.place = place;
         if self.mark.next == self.mark.first {
             return self.engine.keep_bulk(self.mark);

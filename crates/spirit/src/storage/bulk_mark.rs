@@ -3,7 +3,7 @@
 use spirit_index::form::root::Root;
 
 /// The place of a document in a collection, in words of the application.
-pub type BulkPlace = [u64; 6];
+pub(crate) type BulkPlace = [u64; 6];
 
 /// A bulk load that is unfinished, and how far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use spirit::lab::Trace;
-use spirit::{BulkPlace, Index, Search, WriteError};
+use spirit::{Index, Search, WriteError};
 use spirit_door::sim::{Image, Model as Fault, Quota, Simulator, cuts};
 use spirit_door::trace::{Action, Event};
 
@@ -66,7 +66,7 @@ impl Load {
         let mut bulk = index.bulk()?;
         let [begun, before, ..] = bulk.place();
         assert_eq!(before, bulk.documents(), "the place is that of the next document");
-        let place = |before: usize| -> BulkPlace { [1, before as u64, 0, 0, 0, 0] };
+        let place = |before: usize| -> [u64; 6] { [1, before as u64, 0, 0, 0, 0] };
         if begun == 0 {
             bulk.note_place(place(0))?;
         }
