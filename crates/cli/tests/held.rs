@@ -73,6 +73,9 @@ fn a_full_index_refuses_all_of_a_write_or_takes_it_once_there_is_room() {
     assert_eq!(herons(&server), 102);
 }
 
+/// Documents of a bulk that the index has no room for.
+const MANY: usize = 50_000;
+
 /// The first part is taken at once, the rest once the index has grown, and nothing twice.
 #[test]
 fn a_bulk_in_which_the_index_becomes_full_is_taken_whole_once_there_is_room() {
@@ -80,21 +83,21 @@ fn a_bulk_in_which_the_index_becomes_full_is_taken_whole_once_there_is_room() {
     let server = Server::start(&folder.path("all"), &["--hold", "20s"]);
     filled::make(&server, "full");
     let taken = std::thread::scope(|threads| {
-        let bulk = threads.spawn(|| server.post("/full/_bulk", bulk(20_000), &JSON).is(200));
+        let bulk = threads.spawn(|| server.post("/full/_bulk", bulk(MANY), &JSON).is(200));
         let end = Instant::now() + Duration::from_secs(15);
         while herons(&server).as_u64() < Some(5_000) {
             assert!(Instant::now() < end, "the first part is not taken: {}", herons(&server));
             std::thread::sleep(Duration::from_millis(20));
         }
         std::thread::sleep(Duration::from_secs(1));
-        assert!(herons(&server).as_u64() < Some(20_000), "the index does not become full");
+        assert!(herons(&server).as_u64() < Some(MANY as u64), "the index does not become full");
         server.post("/api/v1/full/grow", "{\"dram\": \"64MiB\"}", &JSON).is(200);
         bulk.join().unwrap()
     });
-    assert_eq!((&taken["errors"], herons(&server)), (&false.into(), 20_000.into()));
+    assert_eq!((&taken["errors"], herons(&server)), (&false.into(), MANY.into()));
     // The answer names the ids that documents have.
     let items = taken["items"].as_array().unwrap();
-    for place in [1, 2_001, 10_001, 19_999] {
+    for place in [1, 2_001, 10_001, MANY - 1] {
         let id = items[place]["index"]["_id"].as_str().unwrap();
         let source = server.get(&format!("/full/_source/{id}")).is(200);
         assert_eq!(source["late"], format!("heron {place}"));
