@@ -4,9 +4,12 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rustix::fs::{FallocateFlags, Mode, OFlags};
+use rustix::io::Errno;
 
 /// A piece of a region, and where it lies.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,9 +29,7 @@ impl PieceFile {
     /// Makes the file. Its blocks are taken from the disk now: later, a full disk would be a
     /// signal.
     pub(crate) fn create(piece: &Piece) -> io::Result<PieceFile> {
-        let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        let file = File::from(rustix::fs::open(&piece.directory, flags, mode)?);
+        let file = nameless(&piece.directory)?;
         file.set_len(piece.bytes)?;
         rustix::io::retry_on_intr(|| {
             rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, piece.bytes)
@@ -38,5 +39,21 @@ impl PieceFile {
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
+    }
+}
+
+/// Makes a file without a name. Some file systems make none; there it loses its name at once.
+fn nameless(directory: &Path) -> io::Result<File> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let (flags, mode) = (OFlags::RDWR | OFlags::CLOEXEC, Mode::RUSR | Mode::WUSR);
+    match rustix::fs::open(directory, flags | OFlags::TMPFILE, mode) {
+        Err(Errno::OPNOTSUPP | Errno::ISDIR) => {
+            let number = COUNT.fetch_add(1, Relaxed);
+            let path = directory.join(format!(".spirit-piece-{}-{number}", std::process::id()));
+            let file = rustix::fs::open(&path, flags | OFlags::CREATE | OFlags::EXCL, mode)?;
+            std::fs::remove_file(&path)?;
+            Ok(file.into())
+        }
+        opened => Ok(opened?.into()),
     }
 }
