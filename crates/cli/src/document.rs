@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit::FieldKind;
-use spirit::schema::Schema;
+use spirit::schema::Field;
 use spirit_forms::document::{Document, NoDocument, text_names};
 use spirit_forms::object::{Given, Object};
 
@@ -103,12 +103,12 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    /// `asked` are the names of the text, if there is a choice. A name that the index has as a field stays a field.
-    pub(crate) fn new(asked: &[String], delimiter: u8, schema: &Schema) -> Rules {
-        let kinds = schema.fields().iter().map(|field| {
+    /// `asked` are the names of the text, if there is a choice. A name that the index has among its `fields` stays a field.
+    pub(crate) fn new(asked: &[String], delimiter: u8, fields: &[Field]) -> Rules {
+        let kinds = fields.iter().map(|field| {
             (field.name.clone(), Known { kind: field.kind, may_widen: field.may_widen() })
         });
-        Rules { texts: text_names(asked, schema), kinds: kinds.collect(), delimiter }
+        Rules { texts: text_names(asked, fields), kinds: kinds.collect(), delimiter }
     }
 }
 

@@ -208,7 +208,7 @@ impl<'a> Loader<'a> {
             (None, None, _) => STREAM_DOCUMENTS,
         };
         Manner {
-            rules: Arc::new(Rules::new(texts, cutting.delimiter, &self.index.schema())),
+            rules: Arc::new(Rules::new(texts, cutting.delimiter, self.index.schema().fields())),
             documents_max,
             keeps_records: self.rejects.is_some(),
             interrupt: self.interrupt.clone(),

@@ -77,8 +77,9 @@ impl Progress {
     /// How much is read, and the time that the rest will take.
     fn left(&self, time: Duration) -> String {
         let Some(Read { read, bytes }) = &self.read else { return String::new() };
-        let read = read.load(Relaxed).min(*bytes);
-        let percent = read * 100 / bytes.max(&1);
+        let bytes = bytes.load(Relaxed);
+        let read = read.load(Relaxed).min(bytes);
+        let percent = read * 100 / bytes.max(1);
         let seconds = (time.as_secs_f64() * (bytes - read) as f64 / read.max(1) as f64) as u64;
         match (read, seconds) {
             (0, _) => String::new(),

@@ -28,9 +28,23 @@ struct Counted {
     at: Vec<String>,
 }
 
+/// What a summary says of them.
+#[derive(Default, Serialize)]
+pub(crate) struct Summary<'a> {
+    /// Refused records by reason.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    refusals: Vec<Reason<'a>>,
+    /// Members whose names can be no fields'; their documents went in without them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    members_left_out: Vec<Member<'a>>,
+    /// Values that did not fit their fields; their documents went in without them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values_left_out: Vec<Member<'a>>,
+}
+
 /// Records that were refused for a reason.
 #[derive(Serialize)]
-pub(crate) struct Reason<'a> {
+struct Reason<'a> {
     reason: &'a str,
     #[serde(flatten)]
     counted: &'a Counted,
@@ -38,7 +52,7 @@ pub(crate) struct Reason<'a> {
 
 /// Values of a member that were left out: it can be no field, or they do not fit it.
 #[derive(Serialize)]
-pub(crate) struct Member<'a> {
+struct Member<'a> {
     name: &'a str,
     #[serde(flatten)]
     counted: &'a Counted,
@@ -75,8 +89,17 @@ impl Refusals {
         known.map(|counted| counted.add(1, path, line)).is_some()
     }
 
+    /// All of it, for a summary.
+    pub(crate) fn summary(&self) -> Summary<'_> {
+        Summary {
+            refusals: self.reasons(),
+            members_left_out: self.members(),
+            values_left_out: self.values(),
+        }
+    }
+
     /// By reason, the most frequent first.
-    pub(crate) fn reasons(&self) -> Vec<Reason<'_>> {
+    fn reasons(&self) -> Vec<Reason<'_>> {
         let mut all: Vec<_> =
             self.records.iter().map(|(reason, counted)| Reason { reason, counted }).collect();
         all.sort_by_key(|reason| std::cmp::Reverse(reason.counted.count));
@@ -84,12 +107,12 @@ impl Refusals {
     }
 
     /// Members that can be no fields, by name.
-    pub(crate) fn members(&self) -> Vec<Member<'_>> {
+    fn members(&self) -> Vec<Member<'_>> {
         self.members.iter().map(|(name, counted)| Member { name, counted }).collect()
     }
 
     /// Values that did not fit, by the name of their field.
-    pub(crate) fn values(&self) -> Vec<Member<'_>> {
+    fn values(&self) -> Vec<Member<'_>> {
         self.values.iter().map(|(name, counted)| Member { name, counted }).collect()
     }
 }

@@ -12,10 +12,11 @@ use serde_json::Value;
 /// Kills in all, unless `SPIRIT_INDEX_KILLS` says otherwise.
 const KILLS: u64 = 8;
 /// Documents of the collection, with those that others replace.
-const DOCUMENTS: u64 = 215_001;
+const DOCUMENTS: u64 = 251_001;
 const MADE: [&str; 9] =
     ["--dram", "32MiB", "--segment", "256KiB", "--nvm", "512MiB", "--executors", "2", "--progress"];
-const QUERIES: [&str; 5] = ["all", "ten7", "all AND ten11", "\"all ten5\"", "page OR last"];
+const QUERIES: [&str; 6] =
+    ["all", "ten7", "all AND ten11", "\"all ten5\"", "page OR last", "alone AND ten9"];
 
 /// Objects of which every third has a key; each of these keys comes several times.
 fn objects(name: &str, count: usize) -> String {
@@ -46,12 +47,21 @@ fn archive(count: usize) -> String {
     })
 }
 
+/// Objects whose text is in a member that others have beside their text: for these it is a field.
+fn texts_of_bodies() -> String {
+    let beside =
+        (0..9_000).map(|n| format!("{{\"text\":\"all beside ten{}\",\"body\":\"b\"}}\n", n % 9));
+    let alone = (0..9_000).map(|n| format!("{{\"body\":\"all alone ten{}\"}}\n", n % 10));
+    beside.chain(alone).collect()
+}
+
 /// A collection of several formats; the last file has a last line without an ending.
 fn collection(folder: &Folder) -> String {
     let packed = zstd::encode_all(objects("b", 60_000).as_bytes(), 1).unwrap();
     folder.file("crawl/a.jsonl", objects("a", 120_000));
     folder.file("crawl/b.jsonl.zst", packed);
     folder.file("crawl/c.warc", archive(5_000));
+    folder.file("crawl/0.jsonl", texts_of_bodies().repeat(2));
     folder.file("crawl/d.jsonl", format!("{}{{\"text\":\"all last\"}}", objects("d", 30_000)));
     folder.path("crawl")
 }
@@ -83,7 +93,7 @@ fn a_killed_run_goes_on_as_if_nothing_had_happened() {
     let taken = begun.elapsed();
     assert_eq!(
         (&summary["documents"], &summary["files"]),
-        (&DOCUMENTS.into(), &4.into()),
+        (&DOCUMENTS.into(), &5.into()),
         "{summary}"
     );
     let expected = answers(&whole);
@@ -206,6 +216,8 @@ fn it_says_what_it_did_and_what_it_cannot_read() {
     assert!(not_there.contains("no.txt"), "{not_there}");
     let pipe = spirit(&["index", "-d", &directory, "/dev/stdin"]).failed(2);
     assert!(pipe.contains("spirit ingest"), "{pipe}");
+    let input = spirit(&["index", "-d", &directory, "-"]).failed(2);
+    assert!(input.contains("spirit ingest"), "{input}");
     let volatile = spirit(&["index", "-d", &directory, "--mode", "volatile", &file]).failed(2);
     assert!(volatile.contains("graceful or crash"), "{volatile}");
     assert!(spirit(&["index", "-d", &directory]).code == 2, "no files");

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
-use spirit::schema::Schema;
+use spirit::schema;
 
 use crate::object::{Field, KeyError, Object};
 
@@ -92,9 +92,9 @@ fn key_of(object: &mut Object<'_>) -> Result<Option<Cow<'static, str>>, NoDocume
 }
 
 /// Returns the names of the text: those that were `asked` for and `text`. If none was asked for,
-/// usual names follow that are no fields of the index.
-pub fn text_names(asked: &[String], schema: &Schema) -> Vec<String> {
-    let is_free = |name: &&&str| schema.by_name(name).is_none();
+/// usual names follow that are none of the index's `fields`.
+pub fn text_names(asked: &[String], fields: &[schema::Field]) -> Vec<String> {
+    let is_free = |name: &&&str| fields.iter().all(|field| *field.name != ***name);
     let guessed = TEXTS.iter().filter(is_free).filter(|_| asked.is_empty());
     let texts = asked.iter().cloned().chain(["text".to_owned()]);
     texts.chain(guessed.map(|name| (*name).to_owned())).collect()
@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn an_object_goes_in_as_it_was_written() {
         let index = Index::builder().dram_bytes(64 << 20).store(true).open().unwrap();
-        let texts = text_names(&[], &index.schema());
+        let texts = text_names(&[], index.schema().fields());
         let json = r#"{"id": "a", "msg": "b c", "n": [1, 2.5], "ok": true, "o": [{"p": "q"}]}"#;
         let document = Document::of_json(json, &texts).unwrap();
         index.add(document.to_add()).unwrap();

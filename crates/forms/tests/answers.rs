@@ -19,7 +19,7 @@ const DOCUMENTS: [&str; 3] = [
 fn index() -> Index {
     let index = Index::builder().dram_bytes(64 << 20).store(true).open().unwrap();
     for json in DOCUMENTS {
-        let texts = text_names(&[], &index.schema());
+        let texts = text_names(&[], index.schema().fields());
         index.add(Document::of_json(json, &texts).unwrap().to_add()).unwrap();
     }
     index

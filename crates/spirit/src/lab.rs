@@ -41,7 +41,7 @@ pub use crate::search::stored::{StoredDocument, StoredValue};
 /// Akram's Psearchy (`docs/batch.md`).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Times {
-    /// Keys looked up and entered. Documents without keys take none.
+    /// Keys looked up and entered, in bulk loads. Documents without keys take none.
     pub document_ids: f64,
     /// Texts cut, terms found, postings entered: of documents that came many at a time.
     pub hash: f64,

@@ -18,7 +18,7 @@ use crate::load::{Collection, Loader};
 use crate::note::note;
 use crate::output::{json_line, out, rate};
 use crate::progress::Progress;
-use crate::refusals::{Member, Reason};
+use crate::refusals;
 use crate::rejects::{Rejects, reasons_of};
 use crate::room;
 
@@ -41,12 +41,8 @@ struct Summary<'a> {
     passed: Option<Passed>,
     /// Seconds of each executor.
     executors: Vec<Parts>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    refusals: Vec<Reason<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    members_left_out: Vec<Member<'a>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    values_left_out: Vec<Member<'a>>,
+    #[serde(flatten)]
+    refusals: refusals::Summary<'a>,
 }
 
 /// What an executor did, in seconds. It has two threads: one adds, and the other flushes and merges.
@@ -163,9 +159,7 @@ fn index_all(
         files: collection.files().len(),
         passed,
         executors: times.iter().map(|one| Parts::of(one, seconds.as_secs_f64())).collect(),
-        refusals: refusals.reasons(),
-        members_left_out: refusals.members(),
-        values_left_out: refusals.values(),
+        refusals: refusals.summary(),
     };
     let mut out = out();
     json_line(&mut out, &summary)?;

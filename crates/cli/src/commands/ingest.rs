@@ -20,7 +20,7 @@ use crate::note::note;
 use crate::output::{Out, grouped, json_line, out, rate};
 use crate::progress::Progress;
 use crate::queries::Queries;
-use crate::refusals::{Member, Reason};
+use crate::refusals;
 use crate::rejects::{Rejects, reasons_of};
 use crate::totals::Totals;
 
@@ -36,15 +36,8 @@ struct Summary<'a> {
     bytes: u64,
     /// Documents that went since the index was opened, to make room or since they were there for long enough.
     dropped: u64,
-    /// Refused records by reason.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    refusals: Vec<Reason<'a>>,
-    /// Members whose names can be no fields'; their documents went in without them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    members_left_out: Vec<Member<'a>>,
-    /// Values that did not fit their fields; their documents went in without them.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    values_left_out: Vec<Member<'a>>,
+    #[serde(flatten)]
+    refusals: refusals::Summary<'a>,
     /// Files that were read, if there was a folder among them, and what else is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<usize>,
@@ -115,9 +108,7 @@ fn ingest(
     // The failure of the index is reported elsewhere; this count is only additional.
     let dropped = dropped(index).map_or(0, |dropped| dropped.saturating_sub(dropped_before));
     let summary = Summary {
-        refusals: refusals.reasons(),
-        members_left_out: refusals.members(),
-        values_left_out: refusals.values(),
+        refusals: refusals.summary(),
         files: passed.map(|_| files.len()),
         passed,
         ..summary(totals, seconds, dropped)
@@ -171,9 +162,7 @@ fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary<'static> {
         documents_per_second: rounded(rate(totals.documents, time), 1),
         bytes: totals.bytes,
         dropped,
-        refusals: Vec::new(),
-        members_left_out: Vec::new(),
-        values_left_out: Vec::new(),
+        refusals: refusals::Summary::default(),
         files: None,
         passed: None,
     }

@@ -70,7 +70,8 @@ impl Found {
         documents_max: u64,
     ) -> std::io::Result<()> {
         let schema = Schema::new(Analyzer::default(), true);
-        let (cutting, rules) = (Cutting::of(format), Arc::new(Rules::new(&[], b',', &schema)));
+        let (cutting, rules) =
+            (Cutting::of(format), Arc::new(Rules::new(&[], b',', schema.fields())));
         let mut records = Records::open(&Interrupt::default(), path, &cutting)?;
         let mut parser = None;
         self.files += 1;

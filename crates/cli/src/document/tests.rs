@@ -5,11 +5,12 @@ use super::*;
 use std::borrow::Cow;
 
 use spirit::Analyzer;
+use spirit::schema::Schema;
 use spirit_forms::document::TEXTS;
 
 fn rules(asked: &[&str], schema: &Schema) -> Arc<Rules> {
     let asked: Vec<String> = asked.iter().map(|name| (*name).to_owned()).collect();
-    Arc::new(Rules::new(&asked, b',', schema))
+    Arc::new(Rules::new(&asked, b',', schema.fields()))
 }
 
 fn schema() -> Schema {

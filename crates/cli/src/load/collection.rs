@@ -7,8 +7,9 @@ use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, OnceLock};
 
 use spirit::{Bulk, Document, Index, WriteError};
 
@@ -33,33 +34,39 @@ pub(crate) struct Collection {
     files: Vec<PathBuf>,
     /// A checksum of the files' names, lengths and times of change, and of how they are read.
     identity: u64,
-    /// Bytes of all files.
-    bytes: u64,
-    /// The bytes that were read of them.
-    read: Arc<AtomicU64>,
+    /// Bytes of each file.
+    bytes: Vec<u64>,
+    /// How much of them is read.
+    read: Read,
+    /// The number of fields that the index had before the first document. How records are read
+    /// depends on them, and not on those that a killed run has brought.
+    fields: OnceLock<usize>,
 }
 
-/// How much of a collection is read.
-#[derive(Clone)]
+/// How much of a collection is read, and is to be read, in bytes. For people, so all is relaxed.
+#[derive(Clone, Default)]
 pub(crate) struct Read {
     pub(crate) read: Arc<AtomicU64>,
-    pub(crate) bytes: u64,
+    pub(crate) bytes: Arc<AtomicU64>,
 }
 
 impl Collection {
     /// Fails unless all of them are files, which can be read again.
     pub(crate) fn of(files: Vec<PathBuf>, reading: &ReadingArgs) -> Result<Collection, Failure> {
         let mut named = format!("{reading:?}").into_bytes();
-        let mut bytes = 0;
+        let mut bytes = Vec::with_capacity(files.len());
         for path in &files {
-            let metadata = fs::metadata(path).map_err(|error| Failure::file(path, &error))?;
-            if !metadata.is_file() {
+            let metadata = match path.as_os_str() == "-" {
+                true => None,
+                false => Some(fs::metadata(path).map_err(|error| Failure::file(path, &error))?),
+            };
+            let Some(metadata) = metadata.filter(fs::Metadata::is_file) else {
                 let name = path.display();
                 return Err(Failure::usage(format_args!(
                     "{name}: is no file, and cannot be read again after a crash; use `spirit ingest`"
                 )));
-            }
-            bytes += metadata.len();
+            };
+            bytes.push(metadata.len());
             named.extend(path.as_os_str().as_bytes());
             let facts = [metadata.len(), metadata.mtime() as u64, metadata.mtime_nsec() as u64];
             named.extend(facts.map(u64::to_le_bytes).as_flattened());
@@ -67,7 +74,7 @@ impl Collection {
         let check = u64::from(crc32c::crc32c(&named));
         // Never 0, which is the place of a collection that was not begun.
         let identity = check << 32 | (files.len() as u64 & 0xFFFF_FFFF).max(1);
-        Ok(Collection { files, identity, bytes, read: Arc::default() })
+        Ok(Collection { files, identity, bytes, read: Read::default(), fields: OnceLock::new() })
     }
 
     pub(crate) fn files(&self) -> &[PathBuf] {
@@ -76,7 +83,7 @@ impl Collection {
 
     /// How much of it is read, for the progress.
     pub(crate) fn reading(&self) -> Read {
-        Read { read: self.read.clone(), bytes: self.bytes }
+        self.read.clone()
     }
 
     /// The documents of this collection, if it is the one that the index has finished last.
@@ -90,13 +97,16 @@ impl Collection {
     fn words(&self, index: usize, place: Place) -> BulkPlace {
         let Place { lines, marked, mark, .. } = place;
         let checks = u64::from(mark.head) << 32 | u64::from(mark.tail);
-        [self.identity, index as u64, lines, marked, mark.bytes, checks]
+        let fields = self.fields.get().copied().unwrap_or(0) as u64;
+        [self.identity, index as u64 | fields << 32, lines, marked, mark.bytes, checks]
     }
 
-    /// The index of a file, and the place in it, of these words.
-    fn place(&self, words: BulkPlace) -> Result<(usize, Place), Failure> {
+    /// The index of a file, and the place in it, of these words. `fields` are those that the index
+    /// has now.
+    fn place(&self, words: BulkPlace, fields: usize) -> Result<(usize, Place), Failure> {
         let [identity, index, lines, marked, bytes, checks] = words;
         if identity == 0 {
+            self.fields.get_or_init(|| fields);
             return Ok((0, Place::default()));
         }
         if identity != self.identity {
@@ -106,7 +116,9 @@ impl Collection {
             ));
         }
         let mark = Mark { bytes, head: (checks >> 32) as u32, tail: checks as u32 };
-        Ok((index as usize, Place { lines, marked, mark, ..Place::default() }))
+        self.fields.get_or_init(|| (index >> 32) as usize);
+        let index = (index & 0xFFFF_FFFF) as usize;
+        Ok((index, Place { lines, marked, mark, ..Place::default() }))
     }
 }
 
@@ -151,7 +163,10 @@ impl<'a> Loader<'a> {
         collection: &Collection,
         bulk: &'a mut Bulk<'_>,
     ) -> Result<(), Failure> {
-        let (first, from) = collection.place(bulk.place())?;
+        let fields = self.index.schema().fields().len();
+        let (first, from) = collection.place(bulk.place(), fields)?;
+        let bytes: u64 = collection.bytes.iter().skip(first).sum();
+        collection.read.bytes.store(bytes.saturating_sub(from.mark.bytes), Relaxed);
         if bulk.place() == BulkPlace::default() {
             bulk.note_place(collection.words(0, Place::default())).map_err(Failure::work)?;
         } else if bulk.documents() > 0 {
@@ -182,11 +197,14 @@ impl<'a> Loader<'a> {
         let reading = &self.reading;
         let cutting = Cutting {
             is_tracked: true,
-            read: Some(collection.read.clone()),
+            read: Some(collection.read.read.clone()),
             ..reading.cutting.clone()
         };
+        let schema = self.index.schema();
+        let count = collection.fields.get().copied().unwrap_or(0);
+        let fields = schema.fields().get(..count).unwrap_or(schema.fields());
         let manner = Manner {
-            rules: Arc::new(Rules::new(&reading.texts, cutting.delimiter, &self.index.schema())),
+            rules: Arc::new(Rules::new(&reading.texts, cutting.delimiter, fields)),
             documents_max: STREAM_DOCUMENTS,
             keeps_records: self.rejects.is_some(),
             interrupt: self.interrupt.clone(),

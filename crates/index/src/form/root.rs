@@ -2,8 +2,8 @@
 //!
 //! A new root goes into the slot of the older one, and is durable before anything relies on it. The
 //! newest valid slot wins. So a cut during a write leaves the previous root. A root is written when
-//! an index is made, before it is changed, and when it is closed in an orderly way. It is never
-//! written while documents come in.
+//! an index is made, before it is changed, and when it is closed in an orderly way; and
+//! when the list of fields has grown, or a bulk load has come further. No document waits for it.
 //!
 //! | word of a slot | |
 //! |---|---|

@@ -91,7 +91,7 @@ pub enum Gauge {
     DictionaryBeyond,
     /// Nanoseconds since the start of writing documents that came many at a time.
     WrittenTime,
-    /// Nanoseconds of that in which keys were looked up and entered.
+    /// Nanoseconds of that in which bulk loads looked up and entered keys.
     KeysTime,
     /// Nanoseconds in which the ingest role waited for the flush stage.
     WaitedTime,

@@ -41,6 +41,9 @@ use collection::{Collection, Stopped};
 /// was kept, and what is in already is passed over. The index is then as if nothing had happened. Until
 /// the load is [finished](Self::finish), the index accepts nothing else.
 ///
+/// While this value lives, other calls that write, and `flush`, `offset` and `next_number`, wait: on other
+/// threads until it is gone, on its own thread for ever. Queries do not.
+///
 /// ```
 /// use spirit::Index;
 ///
