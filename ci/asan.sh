@@ -22,6 +22,5 @@ run() {
 }
 run -p spirit-kernel -p spirit-text -p spirit-query --tests
 run -p spirit-mem -p spirit-index --lib
-run -p spirit --test oracle --test freshness --test beside --test ends --test pinned --test bad_input
-run -p spirit --test stream a_key_calls
+run -p spirit --test engine -- oracle:: freshness:: beside:: ends:: pinned:: bad_input:: stream::a_key_calls
 exit "$status"

@@ -43,12 +43,8 @@ run() {
     fi
     # One test at a time: what two of them initialize together is the libraries' own.
     # shellcheck disable=SC2086 # an empty $std is no argument
-    cargo test $std --target "$target" --no-fail-fast -p spirit "$@" --test-threads=1 || status=1
+    cargo test $std --target "$target" --no-fail-fast -p spirit --test engine -- --test-threads=1 "$@" || status=1
 }
-run ci/tsan.supp --test oracle --
-run ci/tsan.supp --test stream -- a_key_calls
-run ci/tsan.supp --test pinned -- what_a_reader_holds
-run ci/tsan.supp --test freshness -- no_query_sees_half
-run ci/tsan.supp --test beside --
-run "ci/tsan.supp ci/tsan-role.supp" --test freshness --test pinned --
+run ci/tsan.supp oracle:: stream::a_key_calls pinned::what_a_reader_holds freshness::no_query_sees_half beside::
+run "ci/tsan.supp ci/tsan-role.supp" freshness:: pinned::
 exit "$status"

@@ -73,8 +73,8 @@ fn allocations(work: impl FnOnce()) -> u64 {
 }
 
 /// How often every query is asked, and how many answers that is at least. Meanwhile segments come and go.
-const ROUNDS: usize = 50;
-const ANSWERS: u64 = 25_000;
+const ROUNDS: usize = 16;
+const ANSWERS: u64 = 8_000;
 
 /// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
 const QUERIES: [&str; 46] = [

@@ -113,7 +113,9 @@ pub(crate) fn plan(options: Options, offered: &Offered) -> Vec<Step> {
     add("clippy", cargo("cargo clippy --workspace --all-targets -- -D warnings"));
     // Who depends on the crate has it without the laboratory.
     add("clippy of the crate", cargo("cargo clippy --package spirit --lib -- -D warnings"));
-    add("test", tests(Line::new("cargo test --workspace"), bound));
+    // As many random cases as 45 minutes have time for. Each run draws others.
+    let cases = Line::new("cargo test --workspace").with("PROPTEST_CASES", "100");
+    add("test", tests(cases, bound));
     if options.quick {
         return steps;
     }
@@ -134,10 +136,13 @@ pub(crate) fn plan(options: Options, offered: &Offered) -> Vec<Step> {
         let bound = if options.long { 60 * MINUTE } else { 20 * MINUTE };
         add(sanitizer, tests(Line::new("bash").word(script(sanitizer)), bound));
     }
-    // What the README tells a newcomer to type; built first, so that the bounds are of the demo.
-    add("release build", cargo("cargo build --release -p spirit-cli"));
-    add("demo", Act::Run(demo("--docs 200000"), 2 * MINUTE));
-    add("demo on real posts", demo_on_posts(offered));
+    // What the README tells a newcomer to type. It is built for release in long runs only: that takes as long as all
+    // other checks of the demo's code.
+    if options.long {
+        add("release build", cargo("cargo build --release -p spirit-cli"));
+    }
+    add("demo", Act::Run(demo(options, "--docs 200000"), 4 * MINUTE));
+    add("demo on real posts", demo_on_posts(options, offered));
     steps
 }
 
@@ -152,24 +157,28 @@ fn longer(line: Line, options: Options) -> Line {
         .with("PROPTEST_CASES", "5000")
         .with("SPIRIT_CUTS", "100000")
         .with("SPIRIT_STATES", "4096")
+        .with("SPIRIT_LOADS", "200")
+        .with("SPIRIT_INDEX_KILLS", "100")
         .with("SPIRIT_KILLS", "1000")
         .with("SPIRIT_SOAK_SECONDS", "900")
         .with("SPIRIT_POWER_CUTS", "1000")
         .with("SPIRIT_FAILURES", "100000")
 }
 
-fn demo(arguments: &str) -> Line {
-    Line::new(&format!("cargo run --release -p spirit-cli -- demo {arguments}"))
+fn demo(options: Options, arguments: &str) -> Line {
+    // Without a package it is the tests' build, whose features are those of all packages.
+    let built = if options.long { "--release -p spirit-cli" } else { "--bin spirit" };
+    Line::new(&format!("cargo run {built} -- demo {arguments}"))
 }
 
-fn demo_on_posts(offered: &Offered) -> Act {
+fn demo_on_posts(options: Options, offered: &Offered) -> Act {
     let posts = offered.posts.display().to_string();
     if !offered.posts_there {
         return Act::NotRun(format!(
             "shared data not found: demo on real posts NOT RUN (no {posts}; SPIRIT_DATA names another folder)"
         ));
     }
-    Act::Run(demo("--docs 200000 --in").word(posts), 2 * MINUTE)
+    Act::Run(demo(options, "--docs 200000 --in").word(posts), 4 * MINUTE)
 }
 
 /// Five minutes from the committed corpus on; what is found goes below `target`, crashes to `fuzz/artifacts`.
@@ -218,9 +227,14 @@ mod tests {
     fn all_that_is_offered_is_run() {
         let named = names(Options::default(), &everything());
         assert_eq!(named[5..10], ["doc", "surface", "fuzz replay", "asan", "tsan"]);
-        assert_eq!(named[10..], ["release build", "demo", "demo on real posts"]);
+        assert_eq!(named[10..], ["demo", "demo on real posts"]);
         let long = Options { long: true, ..Options::default() };
-        assert!(names(long, &everything()).contains(&"fuzz query_parse".into()));
+        let named = names(long, &everything());
+        assert!(
+            ["fuzz query_parse", "release build"]
+                .iter()
+                .all(|name| named.contains(&(*name).into()))
+        );
     }
 
     #[test]

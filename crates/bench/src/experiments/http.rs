@@ -41,10 +41,12 @@ mod side;
 mod stream;
 mod visible;
 
+use std::iter::once;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use serde_json::json;
+use unicode_normalization::UnicodeNormalization;
 
 use super::equal::text_sets;
 use crate::Fallible;
@@ -83,11 +85,13 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 }
 
 /// True if both sides take the same words from a text. Both take a sign within a word that nobody sees,
-/// as U+FEFF, in another way, and so signs whose capitals are those of others, as the ligature `ﬁ`.
+/// as U+FEFF, in another way, and so signs whose capitals are those of others, as the ligature `ﬁ`, and letters
+/// in another form, as `ⓢ`.
 fn has_same_words(text: &str) -> bool {
     let is_unseen = |c: char| matches!(c, '\u{ad}' | '\u{feff}' | '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}');
     let is_folded = |c: char| !c.to_uppercase().flat_map(char::to_lowercase).eq(c.to_lowercase());
-    !text.contains(|c: char| is_unseen(c) || is_folded(c))
+    let is_form = |c: char| !c.is_ascii() && c.is_alphanumeric() && !once(c).nfkc().eq(once(c));
+    !text.contains(|c: char| is_unseen(c) || is_folded(c) || is_form(c))
 }
 
 fn on_corpus(bench: &mut Bench, corpus: &Corpus, plan: &Plan) -> Fallible<Vec<Difference>> {

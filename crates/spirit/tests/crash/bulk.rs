@@ -16,7 +16,7 @@ use crate::support::{Chance, size_of_run};
 use crate::workers;
 
 /// Loads that are cut, and images of each cut in the models K, X and T.
-const LOADS: u64 = 24;
+const LOADS: u64 = 6;
 const IMAGES: [usize; 3] = [2, 4, 4];
 const QUOTA: Quota = Quota { orders: 4, others: 2 };
 /// A run of a load ends this often at most, before the last.

@@ -7,9 +7,9 @@
 //! | | |
 //! |---|---|
 //! | `SPIRIT_CUTS` | how many cuts at least |
-//! | `SPIRIT_STATES` | of a short history's cut that leaves at most this many images all are looked at: 128; with 4096 ten minutes |
+//! | `SPIRIT_STATES` | of a short history's cut that leaves at most this many images all are looked at: 32; with 4096 ten minutes |
 //! | `SPIRIT_SIM_SEED` | this run alone |
-//! | `SPIRIT_LOADS` | how many bulk loads are cut: 24 |
+//! | `SPIRIT_LOADS` | how many bulk loads are cut: 6 |
 
 mod bulk;
 mod explorer;
@@ -36,8 +36,7 @@ use run::Run;
 use support::size_of_run;
 use tally::Tally;
 
-/// Images for each cut, in the mean. With those of the short histories, and of recoveries that are cut, they are 200,000 and
-/// more, of 10,000 cuts.
+/// Images for each cut, in the mean.
 const IMAGES_A_CUT: u64 = 15;
 /// Failures that are printed in full.
 const PRINTED: usize = 5;
@@ -85,7 +84,7 @@ fn what_was_acknowledged_is_there_after_every_cut() {
         sum([look(seed.parse().expect("SPIRIT_SIM_SEED is a number"))]);
         return;
     }
-    let cuts = size_of_run("SPIRIT_CUTS", 8_000);
+    let cuts = size_of_run("SPIRIT_CUTS", 1_000);
     let is_frequent = |tally: &Tally| tally.features.iter().all(|count| *count >= cuts / 10);
     let is_enough = |explored: &[(usize, (Tally, Option<String>))]| {
         let mut seen = Tally::default();
@@ -100,7 +99,7 @@ fn what_was_acknowledged_is_there_after_every_cut() {
 
 #[test]
 fn every_short_history_is_safe_at_every_cut() {
-    let (images, all) = ([64, 24, 24], size_of_run("SPIRIT_STATES", 128) as usize);
+    let (images, all) = ([12, 6, 6], size_of_run("SPIRIT_STATES", 32) as usize);
     let effort = Effort { quota: Quota::ALL, images, all, continued: 64, nested: 0, killed: 16 };
     let histories = scenario::all(3);
     let look = |number: usize| {

@@ -39,7 +39,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/engine/spread.rs",
         old: "        let admission = engine.admission();",
         new: "        let admission = Box::leak(Box::new(std::sync::Mutex::new(()))).lock().unwrap();",
-        found_by: tests("-p spirit --test spread", "each_automatic_key"),
+        found_by: tests("-p spirit --test engine", "spread::each_automatic_key"),
     },
     Bug {
         name: "ranges-shrink",
@@ -55,7 +55,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/tier/prover.rs",
         old: "Err(what) => damage::note(region, what),",
         new: "Err(_) => proved.mark(page / PAGE),",
-        found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
+        found_by: tests("-p spirit --test files", "verified::a_zeroed_page_is_no_wrong_answer"),
     },
     Bug {
         name: "zeros-of-stamps",
@@ -63,7 +63,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/tier/pages.rs",
         old: "word as u32 != 0 && word >> 32 != 0",
         new: "word == word",
-        found_by: tests("-p spirit --test verified", "a_page_of_death_stamps_is_no_page_of_zeros"),
+        found_by: tests("-p spirit --test files", "verified::a_page_of_death_stamps_is_no_page_of_zeros"),
     },
     Bug {
         name: "fields-untold",
@@ -71,7 +71,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/open_root.rs",
         old: "state.root.fields = generation;\n        if state.said {",
         new: "state.root.fields = generation;\n        if false {",
-        found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
+        found_by: tests("-p spirit --test files", "verified::a_zeroed_page_is_no_wrong_answer"),
     },
     Bug {
         name: "zeros-lead-nowhere",
@@ -79,7 +79,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/form/merged.rs",
         old: "None if word == NOWHERE => Ok(None),",
         new: "None => Ok(None),",
-        found_by: tests("-p spirit --test verified", "a_zeroed_page_is_no_wrong_answer"),
+        found_by: tests("-p spirit --test files", "verified::a_zeroed_page_is_no_wrong_answer"),
     },
     Bug {
         name: "root-of-one-slot",
@@ -119,7 +119,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/log/log_reader.rs",
         old: "RecordKind::Cancel => self.sequence = sequence,",
         new: "RecordKind::Cancel => {}",
-        found_by: tests("-p spirit --test log_limits", "what_found_a_place_at_the_second_try"),
+        found_by: tests("-p spirit --test space", "log_limits::what_found_a_place_at_the_second_try"),
     },
     Bug {
         name: "log-fence",
@@ -159,7 +159,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/engrave.rs",
         old: "carry_deaths(memory, nvm, &segment, of_copy);",
         new: "",
-        found_by: tests("-p spirit --test engraving", "documents_that_are_replaced"),
+        found_by: tests("-p spirit --test space", "engraving::documents_that_are_replaced"),
     },
     Bug {
         name: "dead-count",
@@ -167,7 +167,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/snapshot/deaths.rs",
         old: "slots.set_dead(nvm.door(), sites, segment.id().position(), descriptor.dead() as u32);",
         new: "",
-        found_by: tests("-p spirit --test counted", ""),
+        found_by: tests("-p spirit --test space", "counted::"),
     },
     Bug {
         name: "link-fence",
@@ -215,7 +215,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/merge.rs",
         old: "self.new.added.drain(..).for_each(|line| writer.discard(&merged, line));",
         new: "",
-        found_by: tests("-p spirit --test runs", "a_run_that_is_too_long"),
+        found_by: tests("-p spirit --test answers", "runs::a_run_that_is_too_long"),
     },
     Bug {
         name: "long-terms-lines",
@@ -251,7 +251,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/start/recover.rs",
         old: "Mark::Retired(position) => position,",
         new: "Mark::Retired(_) => continue,",
-        found_by: tests("-p spirit --test age", "what_has_all_gone_is_remembered"),
+        found_by: tests("-p spirit --test space", "age::what_has_all_gone_is_remembered"),
     },
     Bug {
         name: "short-blocks",
@@ -267,7 +267,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/start/replay.rs",
         old: "found.kills |= record.may_kill(recovered.explicit_end);",
         new: "",
-        found_by: tests("-p spirit --test check", "a_death_whose_count_a_cut_took_stays_a_death"),
+        found_by: tests("-p spirit --test files", "check::a_death_whose_count_a_cut_took_stays_a_death"),
     },
     Bug {
         name: "covered-replayed",
@@ -275,7 +275,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/start/replay.rs",
         old: "let first = recovered.sequence_end.max(record.header.sequence);",
         new: "let first = record.header.sequence;",
-        found_by: tests("-p spirit --test engraving", "a_segment_that_ends_within_a_record"),
+        found_by: tests("-p spirit --test space", "engraving::a_segment_that_ends_within_a_record"),
     },
     Bug {
         name: "cancel-ignored",
@@ -284,8 +284,8 @@ pub(super) const BUGS: &[Bug] = &[
         old: "end = cancel.header.sequence;",
         new: "",
         found_by: tests(
-            "-p spirit --test log_limits",
-            "what_was_tried_again_and_what_came_after_it_is_there",
+            "-p spirit --test space",
+            "log_limits::what_was_tried_again_and_what_came_after_it_is_there",
         ),
     },
     Bug {
@@ -302,7 +302,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/start/recovery.rs",
         old: "LogWriter::new(space, position, incarnation), sequence)",
         new: "LogWriter::new(space, from, incarnation), sequence)",
-        found_by: tests("-p spirit --test engraving", "a_segment_that_ends_within_a_record"),
+        found_by: tests("-p spirit --test space", "engraving::a_segment_that_ends_within_a_record"),
     },
     Bug {
         name: "offset-trimmed",
@@ -310,7 +310,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/write/journal.rs",
         old: "self.offset.as_ref().map_or(self.end(), |offset| offset.at.min(self.end()))",
         new: "self.end()",
-        found_by: tests("-p spirit --test groups", "the_offset_is_that_of_the_last_group"),
+        found_by: tests("-p spirit --test files", "groups::the_offset_is_that_of_the_last_group"),
     },
     Bug {
         name: "part-believed",
@@ -356,7 +356,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/keys.rs",
         old: "KeyKind::Automatic(n) if table.row(local).has_lived(local) => Some((local, n)),",
         new: "KeyKind::Automatic(n) => Some((local, n)),",
-        found_by: tests("-p spirit --test log_limits", "what_was_tried_twice"),
+        found_by: tests("-p spirit --test space", "log_limits::what_was_tried_twice"),
     },
     Bug {
         name: "columns-stay",
@@ -388,7 +388,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/config/source.rs",
         old: "if !reference.is_to(text.as_bytes()) {",
         new: "if false {",
-        found_by: tests("-p spirit --test references", "what_cannot_be_read_again"),
+        found_by: tests("-p spirit --test files", "references::what_cannot_be_read_again"),
     },
     Bug {
         name: "unmerged-forgotten",
@@ -404,7 +404,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/stages/placement.rs",
         old: "        self.flushed.iter_mut().take(1).for_each(Engrave::pack);\n",
         new: "",
-        found_by: tests("-p spirit --test full_heap", "own_words_fill"),
+        found_by: tests("-p spirit --test space", "full_heap::own_words_fill"),
     },
     Bug {
         name: "lost-key-unnoted",
@@ -444,7 +444,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/store.rs",
         old: "incarnation: found.incarnation + 1,",
         new: "incarnation: found.incarnation,",
-        found_by: tests("-p spirit --test hostile", "roots_that_are_older_or_elsewhere"),
+        found_by: tests("-p spirit --test files", "hostile::roots_that_are_older_or_elsewhere"),
     },
     Bug {
         name: "close-over-open",
@@ -460,7 +460,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/open_root.rs",
         old: "if !state.said && state.failure.is_none() {",
         new: "if !state.said && state.failure.is_none() && !state.is_closed {",
-        found_by: tests("-p spirit --test untouched", ""),
+        found_by: tests("-p spirit --test files", "untouched::"),
     },
     Bug {
         name: "arrivals",
@@ -468,7 +468,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/start/recover.rs",
         old: "memory.set_arrived(position, recovered.arrived_ms);",
         new: "memory.set_arrived(position, u64::MAX);",
-        found_by: tests("-p spirit --test age", "what_is_over_when_an_index_is_opened"),
+        found_by: tests("-p spirit --test space", "age::what_is_over_when_an_index_is_opened"),
     },
     Bug {
         name: "arrivals-in-the-log",
@@ -476,7 +476,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/start/replay.rs",
         old: "role.replay_arrival(record.header.arrived_ms);",
         new: "role.replay_arrival(0);",
-        found_by: tests("-p spirit --test age", "what_is_over_when_an_index_is_opened"),
+        found_by: tests("-p spirit --test space", "age::what_is_over_when_an_index_is_opened"),
     },
     Bug {
         name: "old-answers",
@@ -484,7 +484,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/view.rs",
         old: "map_or(0, Retention::over_ms)",
         new: "map_or(0, |_| 0)",
-        found_by: tests("-p spirit --test age", "an_answer_leaves_out"),
+        found_by: tests("-p spirit --test space", "age::an_answer_leaves_out"),
     },
     Bug {
         name: "damage-makes-room",
@@ -492,7 +492,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/stages/flush_stage.rs",
         old: "} else if !self.shared.is_damaged() {",
         new: "} else {",
-        found_by: tests("-p spirit --test verified", "a_page_of_death_stamps_is_no_page_of_zeros"),
+        found_by: tests("-p spirit --test files", "verified::a_page_of_death_stamps_is_no_page_of_zeros"),
     },
     Bug {
         name: "readers-make-room",
@@ -500,7 +500,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/stages/flush_stage.rs",
         old: "if may_drop && self.shared.memory.is_reclaiming() {",
         new: "if may_drop && false {",
-        found_by: tests("-p spirit --test freshness", "no_query_sees_half_a_document_that_arrives"),
+        found_by: tests("-p spirit --test engine", "freshness::no_query_sees_half_a_document_that_arrives"),
     },
     Bug {
         name: "late-room",
@@ -508,7 +508,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/stages/flush_stage.rs",
         old: "self.shared.progress() == progress {",
         new: "self.shared.progress() >= progress {",
-        found_by: tests("-p spirit --test freshness", "no_query_sees_half_a_document_that_arrives"),
+        found_by: tests("-p spirit --test engine", "freshness::no_query_sees_half_a_document_that_arrives"),
     },
     Bug {
         name: "wall-clock-set",
@@ -516,7 +516,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/stages/flush_stage/room.rs",
         old: "root.keep_time();",
         new: "root.clock();",
-        found_by: tests("-p spirit --test age", "whatever_the_clock_does"),
+        found_by: tests("-p spirit --test space", "age::whatever_the_clock_does"),
     },
     Bug {
         name: "cut-file",
@@ -524,7 +524,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/trust.rs",
         old: "if root.file_bytes() != Some(has) {",
         new: "if root.file_bytes().is_none() {",
-        found_by: tests("-p spirit --test hostile", "every_length"),
+        found_by: tests("-p spirit --test files", "hostile::every_length"),
     },
     Bug {
         name: "sync-failed",
@@ -532,7 +532,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/write/journal.rs",
         old: "if nvm.door().failure().is_some() {\n            shared.poison();\n            return Err(WriteError::SyncFailed);\n        }",
         new: "",
-        found_by: tests("-p spirit --test failing_disk", ""),
+        found_by: tests("-p spirit --test files", "failing_disk::"),
     },
     Bug {
         name: "fields-forgotten",
@@ -556,7 +556,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/trust.rs",
         old: "!same_file || [root.boot_low, root.boot_high] != boot_id()",
         new: "!same_file",
-        found_by: tests("-p spirit --test trust", ""),
+        found_by: tests("-p spirit --test files", "trust::"),
     },
     Bug {
         name: "follower-stays",
@@ -564,7 +564,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/view.rs",
         old: "now != *starts && (0..2)",
         new: "now == *starts && (0..2)",
-        found_by: tests("-p spirit --test follower", "moves_to_the_next"),
+        found_by: tests("-p spirit --test files", "follower::moves_to_the_next"),
     },
     Bug {
         name: "start-of-the-last",
@@ -572,7 +572,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/store.rs",
         old: "            start: random(),\n            ..next_root(&found)",
         new: "            ..next_root(&found)",
-        found_by: tests("-p spirit --test follower", "moves_to_the_next"),
+        found_by: tests("-p spirit --test files", "follower::moves_to_the_next"),
     },
     Bug {
         name: "follower-fields",
@@ -581,8 +581,8 @@ pub(super) const BUGS: &[Bug] = &[
         old: "&& field_list::newest(region) != read.load(Acquire)",
         new: "&& read.load(Acquire) == u64::MAX",
         found_by: tests(
-            "-p spirit --test follower",
-            "fields_are_seen_with_the_documents_that_bring_them",
+            "-p spirit --test files",
+            "follower::fields_are_seen_with_the_documents_that_bring_them",
         ),
     },
     Bug {
@@ -592,8 +592,8 @@ pub(super) const BUGS: &[Bug] = &[
         old: "(ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE | MapFlags::NORESERVE)",
         new: "(ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE & MapFlags::NORESERVE)",
         found_by: tests(
-            "-p spirit --test follower",
-            "what_a_killed_writer_acknowledged_is_read_without_one",
+            "-p spirit --test files",
+            "follower::what_a_killed_writer_acknowledged_is_read_without_one",
         ),
     },
     Bug {
@@ -619,8 +619,8 @@ pub(super) const BUGS: &[Bug] = &[
         old: "let gap = if std::mem::take(&mut self.is_first) { 0 } else { gap };",
         new: "let gap = if std::mem::take(&mut self.is_first) { 0 } else { gap & 0 };",
         found_by: tests(
-            "-p spirit --test spread",
-            "the_order_is_that_in_which_documents_were_given",
+            "-p spirit --test engine",
+            "spread::the_order_is_that_in_which_documents_were_given",
         ),
     },
     Bug {
@@ -629,7 +629,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/engine/spread.rs",
         old: "let is_free = is_above ||",
         new: "let is_free = true || is_above ||",
-        found_by: tests("-p spirit --test spread", "nobody_has_the_number"),
+        found_by: tests("-p spirit --test engine", "spread::nobody_has_the_number"),
     },
     Bug {
         name: "parts-in-turn",
@@ -638,8 +638,8 @@ pub(super) const BUGS: &[Bug] = &[
         old: "parts.iter_mut().flatten().for_each(|one| one.drawn.sequence += first);",
         new: "parts.iter_mut().flatten().zip(first..).for_each(|(one, at)| one.drawn.sequence = at);",
         found_by: tests(
-            "-p spirit --test spread",
-            "the_order_is_that_in_which_documents_were_given",
+            "-p spirit --test engine",
+            "spread::the_order_is_that_in_which_documents_were_given",
         ),
     },
     Bug {
@@ -649,8 +649,8 @@ pub(super) const BUGS: &[Bug] = &[
         old: "if wanted <= free || self.rows() == 0",
         new: "if wanted <= free || wanted > free",
         found_by: tests(
-            "-p spirit --test groups",
-            "frequencies_are_those_of_documents_that_are_there",
+            "-p spirit --test files",
+            "groups::frequencies_are_those_of_documents_that_are_there",
         ),
     },
     Bug {
@@ -667,7 +667,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/rank.rs",
         old: "self.highest + tie * (self.sum - self.highest)",
         new: "self.sum + tie * (self.highest - self.highest)",
-        found_by: tests("-p spirit --test best", "the_best_of_several_clauses_counts"),
+        found_by: tests("-p spirit --test answers", "best::the_best_of_several_clauses_counts"),
     },
     Bug {
         name: "best-by-lists",
@@ -675,7 +675,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/plan.rs",
         old: "Some(_) => return None,",
         new: "Some(_) => {}",
-        found_by: tests("-p spirit --test best", "the_best_of_several_clauses_counts"),
+        found_by: tests("-p spirit --test answers", "best::the_best_of_several_clauses_counts"),
     },
     Bug {
         name: "best-of-terms-adds-up",
@@ -683,6 +683,6 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/rank.rs",
         old: "if self.clause == Some(clause) {",
         new: "if self.clause == Some(u32::MAX) {",
-        found_by: tests("-p spirit --test best", "of_several_fields"),
+        found_by: tests("-p spirit --test answers", "best::of_several_fields"),
     },
 ];

@@ -4,7 +4,7 @@ use super::bug::{Bug, Tests};
 use super::bugs::tests;
 
 const CUTS: Tests = tests("-p spirit --test crash", "a_bulk_load_goes_on_after_every_cut");
-const LOAD: &str = "-p spirit --test bulk";
+const LOAD: &str = "-p spirit --test files";
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {

@@ -4,19 +4,21 @@
 use super::bug::{Bug, Tests};
 use super::bugs::tests;
 
-const IN_MEMORY: Tests = tests("-p spirit --test cached", "in_memory");
-const REWRITTEN: Tests = tests("-p spirit --test cached", "while_segments_are_rewritten");
-const DROPPED: Tests = tests("-p spirit --test cached", "while_the_oldest_segments_are_dropped");
-const CLAUSES: Tests = tests("-p spirit --test cached", "clauses");
-const IN_ORDER: Tests = tests("-p spirit --test cached", "a_list_in_order_that_lost_a_match");
-const SUM: Tests = tests("-p spirit --test cached", "the_sum_of_facets_is_that");
-const OWN: Tests = tests("-p spirit --test cached", "each_of_two_readers_has_a_cache");
-const REFUSED: Tests = tests("-p spirit --test verified", "a_zeroed_page");
-const SHORTER: Tests = tests("-p spirit --test cached", "a_list_that_");
-const OF_OR: Tests = tests("-p spirit --test matching", "a_term_is_answered_from");
-const CUT: Tests = tests("-p spirit --test matching", "a_term_is_right_where");
-const MARKED: Tests = tests("-p spirit --test matching", "approximate_answers_say_so");
-const ROUGHLY: Tests = tests("-p spirit --test matching", "approximate_hits_match");
+const IN_MEMORY: Tests = tests("-p spirit --test answers", "cached::in_memory");
+const REWRITTEN: Tests = tests("-p spirit --test answers", "cached::while_segments_are_rewritten");
+const DROPPED: Tests =
+    tests("-p spirit --test answers", "cached::while_the_oldest_segments_are_dropped");
+const CLAUSES: Tests = tests("-p spirit --test answers", "cached::clauses");
+const IN_ORDER: Tests =
+    tests("-p spirit --test answers", "cached::a_list_in_order_that_lost_a_match");
+const SUM: Tests = tests("-p spirit --test answers", "cached::the_sum_of_facets_is_that");
+const OWN: Tests = tests("-p spirit --test answers", "cached::each_of_two_readers_has_a_cache");
+const REFUSED: Tests = tests("-p spirit --test files", "verified::a_zeroed_page");
+const SHORTER: Tests = tests("-p spirit --test answers", "cached::a_list_that_");
+const OF_OR: Tests = tests("-p spirit --test answers", "matching::a_term_is_answered_from");
+const CUT: Tests = tests("-p spirit --test answers", "matching::a_term_is_right_where");
+const MARKED: Tests = tests("-p spirit --test answers", "matching::approximate_answers_say_so");
+const ROUGHLY: Tests = tests("-p spirit --test answers", "matching::approximate_hits_match");
 const KEYS: Tests = tests("-p spirit-query --lib", "packed_key");
 const STAMP: Tests = tests("-p spirit-cache --test stamp_loom", "all_of_an_entry_or_nothing");
 const CACHE: Tests = tests("-p spirit-cache --test cache", "what_is_found_was_filled_in_last");

@@ -3,9 +3,9 @@
 use super::bug::{Bug, Tests};
 use super::bugs::tests;
 
-const ALONE: Tests = tests("-p spirit --test applied", "in_memory");
-const BESIDE: Tests = tests("-p spirit --test applied", "no_update_is_lost");
-const NUMBERED: Tests = tests("-p spirit --test applied", "documents_without_a_key");
+const ALONE: Tests = tests("-p spirit --test engine", "applied::in_memory");
+const BESIDE: Tests = tests("-p spirit --test engine", "applied::no_update_is_lost");
+const NUMBERED: Tests = tests("-p spirit --test engine", "applied::documents_without_a_key");
 
 const APPLYING: &str = "crates/spirit/src/engine/applying.rs";
 
@@ -40,7 +40,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: APPLYING,
         old: "        Some(place + 1)",
         new: "        Some(self.part.len())",
-        found_by: tests("-p spirit --test applied", "a_full_index_refuses"),
+        found_by: tests("-p spirit --test engine", "applied::a_full_index_refuses"),
     },
     Bug {
         name: "delete-before-the-batch",

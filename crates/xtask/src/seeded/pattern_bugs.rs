@@ -7,7 +7,7 @@ use super::query_bugs::of_query;
 
 const FUZZY: Tests = of_query("fuzzy");
 const OUTLINE: Tests = of_query("prefix_filter");
-const PREFIXES: Tests = tests("-p spirit --test queries", "phrase_prefixes_take_all");
+const PREFIXES: Tests = tests("-p spirit --test answers", "queries::phrase_prefixes_take_all");
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
@@ -16,7 +16,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/pattern.rs",
         old: "self.query.patterns_of(first).for_each(|pattern| self.expand_one(place, pattern));",
         new: "self.expand_one(place, first);",
-        found_by: tests("-p spirit --test queries", "expressions_find_what"),
+        found_by: tests("-p spirit --test answers", "queries::expressions_find_what"),
     },
     Bug {
         name: "last-of-packed-block",
@@ -24,7 +24,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/expansion.rs",
         old: "let (start, end) = (number * TERMS_OF_BLOCK, (number + 1) * TERMS_OF_BLOCK);",
         new: "let (start, end) = (number * TERMS_OF_BLOCK, (number + 1) * TERMS_OF_BLOCK - 1);",
-        found_by: tests("-p spirit --test packed", "answer_and_score_as_raw"),
+        found_by: tests("-p spirit --test answers", "packed::answer_and_score_as_raw"),
     },
     Bug {
         name: "block-of-its-first-term",
@@ -32,7 +32,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/expansion.rs",
         old: "let common_bytes = (first ^ last).leading_zeros() / u8::BITS;",
         new: "let common_bytes = (first ^ first.max(last & 0)).leading_zeros() / u8::BITS;",
-        found_by: tests("-p spirit --test packed", "answer_and_score_as_raw"),
+        found_by: tests("-p spirit --test answers", "packed::answer_and_score_as_raw"),
     },
     Bug {
         name: "pages-of-new-fields",
@@ -40,7 +40,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/search/desk.rs",
         old: "self.parser.within_fields(after.and_then(|cursor| cursor.fields));",
         new: "self.parser.within_fields(after.and(None));",
-        found_by: tests("-p spirit --test fielded", "pages_keep_the_fields"),
+        found_by: tests("-p spirit --test answers", "fielded::pages_keep_the_fields"),
     },
     Bug {
         name: "errors-of-each-field",
@@ -56,7 +56,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/fresh.rs",
         old: "descriptor.set_terms(self.terms as u64);",
         new: "descriptor.set_terms(self.terms.saturating_sub(1) as u64);",
-        found_by: tests("-p spirit --test queries", "patterns_find_a_term"),
+        found_by: tests("-p spirit --test answers", "queries::patterns_find_a_term"),
     },
     Bug {
         name: "fuzzy-zeros",

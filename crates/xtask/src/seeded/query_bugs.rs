@@ -6,20 +6,20 @@ use super::bugs::tests;
 
 const NEAR: Tests = of_query("highlight::near");
 const MARKS: Tests = of_query("highlight::tests");
-const BEST_OF_PACKED: Tests = tests("-p spirit --test best", "of_packed_lists");
-const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a_block");
+const BEST_OF_PACKED: Tests = tests("-p spirit --test answers", "best::of_packed_lists");
+const LIST_ENDS: Tests = tests("-p spirit --test answers", "packed::lists_that_end_with_a_block");
 const PHRASES: Tests = tests("-p spirit-index --lib", "phrases_are_where_a_reading_finds_them");
-const VALUES_BETWEEN: Tests = tests("-p spirit --test ranges", "values_are_found");
-const WORDS: Tests = tests("-p spirit --test queries", "words_phrases_and_fields");
-const BEST_PAGES: Tests = tests("-p spirit --test queries", "pages_of_the_best");
-const MIDWAY: Tests = tests("-p spirit --test queries", "a_query_is_ended_midway");
-const IN_TIME: Tests = tests("-p spirit --test queries", "a_query_ends_in_time");
-const EXPLAINED: Tests = tests("-p spirit --test explain", "scores_are_explained");
-const WITHOUT_A_VALUE: Tests = tests("-p spirit --test ends", "documents_without_a_value");
-const COUNTED: Tests = tests("-p spirit --test ends", "no_hit_is_wanted");
+const VALUES_BETWEEN: Tests = tests("-p spirit --test answers", "ranges::values_are_found");
+const WORDS: Tests = tests("-p spirit --test answers", "queries::words_phrases_and_fields");
+const BEST_PAGES: Tests = tests("-p spirit --test answers", "queries::pages_of_the_best");
+const MIDWAY: Tests = tests("-p spirit --test answers", "queries::a_query_is_ended_midway");
+const IN_TIME: Tests = tests("-p spirit --test answers", "queries::a_query_ends_in_time");
+const EXPLAINED: Tests = tests("-p spirit --test answers", "explain::scores_are_explained");
+const WITHOUT_A_VALUE: Tests = tests("-p spirit --test engine", "ends::documents_without_a_value");
+const COUNTED: Tests = tests("-p spirit --test engine", "ends::no_hit_is_wanted");
 const WIDENED: Tests = tests("-p spirit --test fields", "documents_from_before_are_read");
-const ONE_OBJECT: Tests = tests("-p spirit --test objects", "members_are_of_one_object");
-const BUCKETS: Tests = tests("-p spirit --test facets", "negative_numbers");
+const ONE_OBJECT: Tests = tests("-p spirit --test answers", "objects::members_are_of_one_object");
+const BUCKETS: Tests = tests("-p spirit --test answers", "facets::negative_numbers");
 
 pub(super) const fn of_query(named: &'static str) -> Tests {
     tests("-p spirit-query --lib", named)
@@ -40,7 +40,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/rank/max_score_fresh.rs",
         old: "sum += weight(number);",
         new: "sum = weight(number);",
-        found_by: tests("-p spirit --test best", "of_fresh_lists"),
+        found_by: tests("-p spirit --test answers", "best::of_fresh_lists"),
     },
     Bug {
         name: "packed-exceptions",
@@ -72,7 +72,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/form/older.rs",
         old: "self.visit_own(term, hash, Window { oldest: position + 1, end }, &mut take);",
         new: "",
-        found_by: tests("-p spirit --test dictionary", "terms_of_both_forms"),
+        found_by: tests("-p spirit --test space", "dictionary::terms_of_both_forms"),
     },
     Bug {
         name: "packed-imported",
@@ -80,7 +80,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/start/packed_import.rs",
         old: "older.visit_linked(&mut at, term.key, part, |entry| entries.push(entry));",
         new: "",
-        found_by: tests("-p spirit --test dictionary", "terms_of_both_forms"),
+        found_by: tests("-p spirit --test space", "dictionary::terms_of_both_forms"),
     },
     Bug {
         name: "maxima-joined",
@@ -136,7 +136,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/aggregate.rs",
         old: "        if place.has_dead {",
         new: "        if place.has_dead && place.is_fresh() {",
-        found_by: tests("-p spirit --test facets", "the_dead_are_left_out"),
+        found_by: tests("-p spirit --test answers", "facets::the_dead_are_left_out"),
     },
     Bug {
         name: "nothing-left-out",
@@ -296,7 +296,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/range.rs",
         old: "Bound::Excluded(text) => valued(kind, text)?.end().checked_add(1),",
         new: "Bound::Excluded(text) => Some(valued(kind, text)?.end().wrapping_add(1)),",
-        found_by: tests("-p spirit --test ends", "ranges_end_where"),
+        found_by: tests("-p spirit --test engine", "ends::ranges_end_where"),
     },
     Bug {
         name: "range-behind-a-day",
@@ -464,7 +464,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/facet/gather.rs",
         old: "of_b.cmp(of_a).then_with(|| a.cmp(b))",
         new: "{\n        let _ = (a, b);\n        of_b.cmp(of_a)\n    }",
-        found_by: tests("-p spirit --test facets", "values_that_are_equally_frequent"),
+        found_by: tests("-p spirit --test answers", "facets::values_that_are_equally_frequent"),
     },
     Bug {
         name: "batch-places-kept",
@@ -472,7 +472,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/facet/nest/places.rs",
         old: "        self.pages.clear();\n        self.numbers.clear();\n",
         new: "",
-        found_by: tests("-p spirit --test facets", "facets_within_facets_are"),
+        found_by: tests("-p spirit --test answers", "facets::facets_within_facets_are"),
     },
     Bug {
         name: "keywords-kept",
@@ -480,7 +480,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/facet/keywords.rs",
         old: "        self.counts.clear();\n",
         new: "",
-        found_by: tests("-p spirit --test facets", "facets_of_plain_documents"),
+        found_by: tests("-p spirit --test answers", "facets::facets_of_plain_documents"),
     },
     Bug {
         name: "columns-unconverted",
@@ -528,7 +528,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/write/collector/fields.rs",
         old: "self.schema.get(field).and_then(Field::keywords);",
         new: "self.schema.get(field).and_then(Field::keywords).filter(|_| !text.contains(' '));",
-        found_by: tests("-p spirit --test many_fields", "as_many_strings"),
+        found_by: tests("-p spirit --test answers", "many_fields::as_many_strings"),
     },
     Bug {
         name: "widened-range-ends-early",

@@ -7,10 +7,10 @@ use super::query_bugs::of_query;
 
 const RANK: Tests = of_query("rank");
 const TOP: Tests = of_query("top");
-const BEST_OF_PACKED: Tests = tests("-p spirit --test best", "of_packed_lists");
-const BEST: Tests = tests("-p spirit --test best", "of_all_that_is_added");
-const PLACES: Tests = tests("-p spirit --test proximity", "");
-const LIST_ENDS: Tests = tests("-p spirit --test packed", "lists_that_end_with_a_block");
+const BEST_OF_PACKED: Tests = tests("-p spirit --test answers", "best::of_packed_lists");
+const BEST: Tests = tests("-p spirit --test answers", "best::of_all_that_is_added");
+const PLACES: Tests = tests("-p spirit --test answers", "proximity::");
+const LIST_ENDS: Tests = tests("-p spirit --test answers", "packed::lists_that_end_with_a_block");
 
 pub(super) const BUGS: &[Bug] = &[
     Bug {
@@ -91,7 +91,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/fresh/length_arrays.rs",
         old: "if head[1].load(Relaxed) == u64::from(field.0) {",
         new: "if head[1].load(Relaxed) > 0 {",
-        found_by: tests("-p spirit --test fielded", "dense_and_sparse"),
+        found_by: tests("-p spirit --test answers", "fielded::dense_and_sparse"),
     },
     Bug {
         name: "array-a-row-off",
@@ -99,7 +99,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/index/src/fresh/length_arrays.rs",
         old: "            array.set(row, own);",
         new: "            array.set(row + 1, own);",
-        found_by: tests("-p spirit --test fielded", "dense_and_sparse"),
+        found_by: tests("-p spirit --test answers", "fielded::dense_and_sparse"),
     },
     Bug {
         name: "lengths-too-close",
@@ -123,7 +123,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/rank.rs",
         old: "((f64::from(boost) * idf) as f32).min(f32::MAX)",
         new: "(f64::from(boost) * idf) as f32",
-        found_by: tests("-p spirit --test ends", "scores_that_are_too_large"),
+        found_by: tests("-p spirit --test engine", "ends::scores_that_are_too_large"),
     },
     Bug {
         name: "floor-of-most",
@@ -179,7 +179,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/query/src/evaluate/rank/fade.rs",
         old: "column.map(|column| column.max())",
         new: "column.map(|column| column.min())",
-        found_by: tests("-p spirit --test ranges", "pages_fade"),
+        found_by: tests("-p spirit --test answers", "ranges::pages_fade"),
     },
     Bug {
         name: "required-missing",
@@ -275,6 +275,6 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/cached/recall.rs",
         old: "proximity: true, .. } => (6, k as u64)",
         new: "proximity: true, .. } => (3, k as u64)",
-        found_by: tests("-p spirit --test cached", "in_memory"),
+        found_by: tests("-p spirit --test answers", "cached::in_memory"),
     },
 ];

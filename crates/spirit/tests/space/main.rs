@@ -1,0 +1,17 @@
+//! Streams and sizes: an index that is full, that has little memory, or whose documents grow old.
+
+mod age;
+mod closing;
+mod counted;
+mod dictionary;
+mod engraving;
+mod full_heap;
+mod keys;
+mod less_dram;
+mod log_limits;
+mod retention;
+mod stalls;
+mod updates;
+
+#[path = "../support/mod.rs"]
+mod support;
