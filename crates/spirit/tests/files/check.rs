@@ -156,7 +156,7 @@ fn while_documents_come_in_it_finds_nothing_and_says_what_it_left_out() {
             assert_eq!((report.log_records, report.merged_terms), (0, 0));
             segments += report.segments;
         }
-        assert!(segments > 100, "{segments} segments were checked");
+        assert!(segments > 10, "{segments} segments were checked");
         crate::support::join([adding]);
     });
     assert!(index.stats().unwrap().dropped_segments > 10);

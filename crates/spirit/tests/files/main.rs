@@ -11,7 +11,6 @@ mod format;
 mod full_disk;
 mod groups;
 mod hostile;
-mod media;
 mod persistence;
 mod references;
 mod salvage;

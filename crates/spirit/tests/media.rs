@@ -1,12 +1,14 @@
 //! Structures in other media than memory: each lies where it was said, and every query answers alike.
 
+mod support;
+
 use std::path::{Path, PathBuf};
 
 use spirit::lab::Media;
 use spirit::{Analyzer, Builder, Index, OnFull, Search};
 
-use crate::support::Chance;
-use crate::support::directory::Directory;
+use support::Chance;
+use support::directory::Directory;
 
 const WORDS: [&str; 6] = ["a", "b", "c", "dd", "ee", "fff"];
 const DOCUMENTS: usize = 6000;
