@@ -32,6 +32,7 @@ mod queries;
 mod queries_busy;
 pub(crate) mod restart;
 mod resume;
+pub(crate) mod s1m2;
 mod searcher;
 mod segments;
 mod standing;
@@ -105,6 +106,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "part 004's figures 4b and 14; nothing of the baseline",
         bars: "1 document ≤ 100 µs in a process, ≤ 10 ms from exec",
         run: update::run,
+    },
+    Experiment {
+        name: "s1m2",
+        what: "queries of one and of two common words, every match scored, by medium",
+        reproduces: "part 004's figures 4c and 15 and table 2, without persistent memory",
+        bars: "none",
+        run: s1m2::run,
     },
     Experiment {
         name: "visible",
