@@ -13,6 +13,7 @@ mod busy;
 mod cache_logs;
 mod cgroup;
 mod charts;
+mod codecs;
 mod cores;
 mod corpus;
 mod engine;

@@ -10,7 +10,7 @@ use std::thread;
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 20] = [
+const EXPERIMENTS: [(&str, &str); 21] = [
     ("ingest", "docs_per_s"),
     ("bulk", "docs_per_s"),
     ("placement", "seconds"),
@@ -27,6 +27,7 @@ const EXPERIMENTS: [(&str, &str); 20] = [
     ("memory", "bytes_per_posting"),
     ("intersect", "p50_us"),
     ("formats", "qps"),
+    ("codecs", "bytes_per_posting"),
     ("blocks", "fresh_bytes_per_posting"),
     ("cache", "qps_cached"),
     ("cache-qps", "p99_us"),

@@ -10,6 +10,7 @@ mod cache_live;
 mod cache_qps;
 mod cache_threads;
 mod caps;
+mod codecs;
 mod count;
 mod equal;
 mod executors;
@@ -267,6 +268,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the fourth paper's tables 1 and 2, figures 4, 5, 7, 8 and 12",
         bars: "none",
         run: formats::run,
+    },
+    Experiment {
+        name: "codecs",
+        what: "ANDs of two posting lists against bytes a posting, by published codecs and ours",
+        reproduces: "part 003's figure 2, which is of Pibiri and Venturini",
+        bars: "none",
+        run: codecs::run,
     },
     Experiment {
         name: "keys",
