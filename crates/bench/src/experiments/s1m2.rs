@@ -58,7 +58,7 @@ const QUERIES: usize = 10_000;
 const QUERIES_SMALL: usize = 1_000;
 /// The second tier for each byte of text, and at least.
 const NVM_PER_TEXT: u64 = 4;
-const NVM_BYTES_MIN: u64 = 256 << 20;
+const NVM_BYTES_MIN: u64 = 512 << 20;
 
 /// An index that is closed.
 struct Closed {

@@ -82,7 +82,7 @@ impl Indexes {
         let scratch = Scratch::new()?;
         let options = options(corpus)
             .directory(scratch.path())
-            .nvm_bytes(engine::heap_bytes(corpus))
+            .nvm_bytes(heap_bytes(corpus))
             .postings(Postings::Packed)
             .pointer_update(PointerUpdate::Eager);
         let packed = filled(options, corpus)?;
@@ -111,12 +111,17 @@ impl Indexes {
 
 /// An index of one segment without positions.
 fn options(corpus: &Corpus) -> Builder {
-    let segment_bytes = engine::segment_bytes(corpus, 1);
     engine::options(corpus)
         .positions(false)
         .prefault(false)
-        .segment_bytes(segment_bytes)
-        .dram_bytes(engine::heap_bytes(corpus) + segment_bytes * engine::HEAP_SEGMENTS_MIN)
+        .segment_bytes(engine::segment_bytes(corpus, 1))
+        .dram_bytes(heap_bytes(corpus))
+}
+
+/// Room for all of it in either tier.
+fn heap_bytes(corpus: &Corpus) -> u64 {
+    let segment_bytes = engine::segment_bytes(corpus, 1);
+    engine::heap_bytes(corpus) + segment_bytes * engine::HEAP_SEGMENTS_MIN
 }
 
 fn filled(options: Builder, corpus: &Corpus) -> Fallible<Index> {
