@@ -25,7 +25,7 @@ pub(crate) struct Args {
     /// Write one JSON object a measured row here.
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<PathBuf>,
-    /// Draw the figures of the experiments of result caches here, a file NAME-FIGURE.svg each.
+    /// Draw the figures of experiments that have some here, a file NAME-FIGURE.svg each.
     #[arg(long, value_name = "DIR")]
     pub(crate) svg: Option<PathBuf>,
     /// Rounds of each measurement; figures are medians over them unless stated otherwise.
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Queries of each class in the sets of all classes.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) per_class: u64,
-    /// How much the experiment of the server does.
+    /// How much the experiments of the server and of common words do.
     #[arg(long, value_name = "SCALE", value_enum, default_value = "full")]
     pub(crate) scale: Scale,
 }

@@ -72,6 +72,13 @@ impl Series {
         Series { is_paper: true, ..Series::new(name, points) }
     }
 
+    /// With the decimal logarithms of `x`.
+    fn logarithms(&self) -> Series {
+        let above_0 = self.points.iter().filter(|(x, _)| *x > 0.0);
+        let points = above_0.map(|(x, y)| (x.log10(), *y)).collect();
+        Series { name: self.name.clone(), points, is_paper: self.is_paper }
+    }
+
     /// A bar of each group.
     pub(crate) fn bars(name: impl Into<String>, values: impl IntoIterator<Item = f64>) -> Series {
         let points = values.into_iter().enumerate();
@@ -106,21 +113,28 @@ impl Charts {
             .label_style(("sans-serif", TEXT))
             .light_line_style(TRANSPARENT)
             .draw()?;
-        for (number, one) in series.iter().enumerate() {
-            let colour = COLOURS[number % COLOURS.len()];
-            let points = one.points.iter().copied().filter(|(_, y)| y.is_finite());
-            if !one.is_paper {
-                axes.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
-            }
-            let mark = |point| {
-                if one.is_paper {
-                    Cross::new(point, 5, colour.stroke_width(2)).into_dyn()
-                } else {
-                    Circle::new(point, 3, colour.filled()).into_dyn()
-                }
-            };
-            name(axes.draw_series(points.map(mark))?, one, colour);
-        }
+        points(&mut axes, series)?;
+        finish(&mut axes, &area)
+    }
+
+    /// Draws points, joined by lines, over a logarithmic axis of `x`. Points that are not above 0 there are left out.
+    pub(crate) fn logarithmic(&self, figure: Figure<'_>, series: &[Series]) -> Fallible<()> {
+        let Some(path) = self.path(figure) else { return Ok(()) };
+        let area = area(&path)?;
+        let series: Vec<Series> = series.iter().map(Series::logarithms).collect();
+        let x = decades(&series);
+        let labels = (x.end - x.start) as usize + 1;
+        let y_end = HEADROOM * end(&series, |point| point.1);
+        let mut axes = axes(&area, figure.title, LABELS, x, y_end)?;
+        axes.configure_mesh()
+            .x_desc(figure.x)
+            .y_desc(figure.y)
+            .x_labels(labels)
+            .x_label_formatter(&power)
+            .label_style(("sans-serif", TEXT))
+            .light_line_style(TRANSPARENT)
+            .draw()?;
+        points(&mut axes, &series)?;
         finish(&mut axes, &area)
     }
 
@@ -237,6 +251,43 @@ fn end(series: &[Series], of: fn(&(f64, f64)) -> f64) -> f64 {
     if most > 0.0 { most * 1.05 } else { 1.0 }
 }
 
+/// The whole powers of ten around all logarithms: at least one decade.
+fn decades(series: &[Series]) -> std::ops::Range<f64> {
+    let all = || series.iter().flat_map(|one| &one.points).map(|(x, _)| *x);
+    let first = all().fold(f64::INFINITY, f64::min).floor();
+    let first = if first.is_finite() { first } else { 0.0 };
+    first..all().fold(first + 1.0, f64::max).ceil()
+}
+
+/// The number that has this logarithm, if that is whole.
+fn power(logarithm: &f64) -> String {
+    let whole = logarithm.round();
+    let digits = (-whole).max(0.0) as usize;
+    match (logarithm - whole).abs() < 1e-6 {
+        true => format!("{:.digits$}", 10f64.powf(whole)),
+        false => String::new(),
+    }
+}
+
+fn points(axes: &mut Axes<'_, '_>, series: &[Series]) -> Fallible<()> {
+    for (number, one) in series.iter().enumerate() {
+        let colour = COLOURS[number % COLOURS.len()];
+        let points = one.points.iter().copied().filter(|(_, y)| y.is_finite());
+        if !one.is_paper {
+            axes.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?;
+        }
+        let mark = |point| {
+            if one.is_paper {
+                Cross::new(point, 5, colour.stroke_width(2)).into_dyn()
+            } else {
+                Circle::new(point, 3, colour.filled()).into_dyn()
+            }
+        };
+        name(axes.draw_series(points.map(mark))?, one, colour);
+    }
+    Ok(())
+}
+
 fn name<'a, 'b>(
     drawn: &mut plotters::chart::SeriesAnno<'a, SVGBackend<'b>>,
     one: &Series,
@@ -275,18 +326,28 @@ mod tests {
             Series::paper("theirs", vec![(1.0, 3.0)]),
         ];
         charts.lines(figure("lines"), &series).unwrap();
+        charts.logarithmic(figure("logarithmic"), &series).unwrap();
         charts.bars(figure("bars"), &["a".into(), "a long name".into()], &series).unwrap();
         charts.heat(figure("heat"), &[vec![0.0, 0.5], vec![1.0, 0.0]], 0.2, 8.0).unwrap();
         let read = |name: &str| {
             std::fs::read_to_string(scratch.path().join(format!("test-{name}.svg"))).unwrap()
         };
-        for name in ["lines", "bars", "heat"] {
+        for name in ["lines", "logarithmic", "bars", "heat"] {
             assert!(read(name).contains("A title"), "{name}");
         }
         assert!(read("lines").contains("ours") && read("lines").contains("theirs"));
         assert!(read("bars").contains("a long name"));
         // The background, and the cells that are not empty.
         assert_eq!(read("heat").matches("<rect").count(), 3);
+    }
+
+    #[test]
+    fn a_logarithmic_axis_has_whole_powers_of_ten() {
+        let series = Series::new("one", vec![(0.02, 1.0), (0.0, 2.0), (300.0, 3.0)]).logarithms();
+        assert_eq!(series.points.len(), 2);
+        assert_eq!(decades(&[series]), -2.0..3.0);
+        assert_eq!(decades(&[]), 0.0..1.0);
+        assert_eq!([-2.0, 0.5, 3.0].map(|at| power(&at)), ["0.01", "", "1000"]);
     }
 
     #[test]

@@ -11,7 +11,9 @@ mod bench;
 mod bm25;
 mod busy;
 mod cache_logs;
+mod cgroup;
 mod charts;
+mod codecs;
 mod cores;
 mod corpus;
 mod engine;
@@ -38,7 +40,7 @@ use clap::Parser;
 use args::Args;
 use bench::Bench;
 use experiments::freshness::asker;
-use experiments::{Experiment, pages, restart};
+use experiments::{Experiment, pages, restart, s1m2};
 
 /// Whatever went wrong; it ends the program with one line.
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
@@ -52,6 +54,9 @@ fn main() -> ExitCode {
     }
     if std::env::args().nth(1).as_deref() == Some(pages::process::ASK) {
         return ended(pages::process::ask(std::env::args().skip(2)));
+    }
+    if std::env::args().nth(1).as_deref() == Some(s1m2::process::ASK) {
+        return ended(s1m2::process::ask(std::env::args().skip(2)));
     }
     let args = Args::parse();
     let outcome = match task(&args.experiment) {

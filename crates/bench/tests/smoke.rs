@@ -10,10 +10,11 @@ use std::thread;
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 19] = [
+const EXPERIMENTS: [(&str, &str); 21] = [
     ("ingest", "docs_per_s"),
     ("bulk", "docs_per_s"),
     ("placement", "seconds"),
+    ("s1m2", "p99_long_ms"),
     ("visible", "p50_us"),
     ("freshness", "p99_us"),
     ("newest", "p50_us"),
@@ -26,6 +27,7 @@ const EXPERIMENTS: [(&str, &str); 19] = [
     ("memory", "bytes_per_posting"),
     ("intersect", "p50_us"),
     ("formats", "qps"),
+    ("codecs", "bytes_per_posting"),
     ("blocks", "fresh_bytes_per_posting"),
     ("cache", "qps_cached"),
     ("cache-qps", "p99_us"),

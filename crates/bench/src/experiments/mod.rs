@@ -10,6 +10,7 @@ mod cache_live;
 mod cache_qps;
 mod cache_threads;
 mod caps;
+mod codecs;
 mod count;
 mod equal;
 mod executors;
@@ -32,6 +33,7 @@ mod queries;
 mod queries_busy;
 pub(crate) mod restart;
 mod resume;
+pub(crate) mod s1m2;
 mod searcher;
 mod segments;
 mod standing;
@@ -105,6 +107,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "part 004's figures 4b and 14; nothing of the baseline",
         bars: "1 document ≤ 100 µs in a process, ≤ 10 ms from exec",
         run: update::run,
+    },
+    Experiment {
+        name: "s1m2",
+        what: "queries of one and of two common words, every match scored, by medium",
+        reproduces: "part 004's figures 4c and 15 and table 2, without persistent memory",
+        bars: "none",
+        run: s1m2::run,
     },
     Experiment {
         name: "visible",
@@ -259,6 +268,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the fourth paper's tables 1 and 2, figures 4, 5, 7, 8 and 12",
         bars: "none",
         run: formats::run,
+    },
+    Experiment {
+        name: "codecs",
+        what: "ANDs of two posting lists against bytes a posting, by published codecs and ours",
+        reproduces: "part 003's figure 2, which is of Pibiri and Venturini",
+        bars: "none",
+        run: codecs::run,
     },
     Experiment {
         name: "keys",

@@ -9,10 +9,9 @@
 //!
 //! Caveats: no safe binding of `mincore` is among the project's packages, and `fincore` gives totals only. So the pages are those that
 //! the process has mapped, by `/proc/self/pagemap`. A page may stay in the page cache unmapped for a while, and a fault maps its
-//! neighbours too. Limits are cgroup v1's, which needs rights; without them nothing is measured. Events of the page cache come from
+//! neighbours too. Limits are those of cgroups, which need rights; without them nothing is measured. Events of the page cache come from
 //! `perf` if it is there. Counters of TLB and last-level cache (figures 5.11, 5.14 and 5.17) are not to be read on a virtual machine.
 
-mod cgroup;
 pub(crate) mod process;
 
 use std::process::{Command, Stdio};
@@ -24,13 +23,13 @@ use spirit_peer_protocol::Query as Tree;
 use crate::Fallible;
 use crate::bench::Bench;
 use crate::cache_logs::{Asked, HIGH, Log};
+use crate::cgroup::{self, Cgroup};
 use crate::charts::{Figure, Series};
 use crate::corpus::Corpus;
 use crate::report::{Table, number};
 use crate::scratch::Scratch;
 use crate::{engine, language, workloads};
 
-use cgroup::Cgroup;
 use process::PERIOD;
 
 const DOCUMENTS_MAX: usize = 100_000;
@@ -57,7 +56,7 @@ struct Found {
 pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let corpus = bench.corpus("articles")?.first(DOCUMENTS_MAX);
     bench.begin("pages", &corpus, &[]);
-    if let Err(reason) = Cgroup::new() {
+    if let Err(reason) = Cgroup::new(&cgroup::MEMORY) {
         println!("not measured: {reason}");
         return Ok(());
     }
@@ -112,7 +111,7 @@ fn log(corpus: &Corpus, seed: u64) -> String {
 
 /// Runs the process in a cgroup, below `perf` if that is there.
 fn child(scratch: &Scratch, numbers: [u64; 3]) -> Fallible<(Vec<Value>, Option<[u64; 2]>)> {
-    let cgroup = Cgroup::new()?;
+    let cgroup = Cgroup::new(&cgroup::MEMORY)?;
     let events = scratch.path().join("events");
     let has_perf = Command::new("perf").arg("--version").stdout(Stdio::null()).status().is_ok();
     let mut command = if has_perf {

@@ -11,8 +11,7 @@ use serde_json::json;
 use spirit::cache::{Cache, Policy};
 use spirit::{Index, Query, Search};
 
-use super::cgroup;
-use crate::{Fallible, engine};
+use crate::{Fallible, cgroup, engine};
 
 /// The first argument of the process.
 pub(crate) const ASK: &str = "ask-under-a-limit";
