@@ -10,10 +10,11 @@ use std::thread;
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 19] = [
+const EXPERIMENTS: [(&str, &str); 20] = [
     ("ingest", "docs_per_s"),
     ("bulk", "docs_per_s"),
     ("placement", "seconds"),
+    ("dictionaries", "whole_s"),
     ("visible", "p50_us"),
     ("freshness", "p99_us"),
     ("newest", "p50_us"),
