@@ -28,6 +28,7 @@ use spirit_door::sim::Random;
 use spirit_index::form::Merged;
 use spirit_index::ground::{Gauge, Term, TermKey};
 use spirit_index::memory::Memory;
+use spirit_index::merge::RUN_MAX;
 use spirit_index::snapshot::Snapshot;
 
 use crate::Fallible;
@@ -46,8 +47,6 @@ const DRAM_BYTES: u64 = 1 << 30;
 /// Of the second tier, for each byte of text: so much that no segment is packed or merged for want of room.
 const NVM_PER_TEXT: u64 = 16;
 const NVM_BYTES_MIN: u64 = 1 << 30;
-/// More segments than there are: nothing is merged before it is asked for.
-const MERGE_AFTER: usize = 1 << 20;
 /// Lookups of a round.
 const LOOKUPS: usize = 200_000;
 /// Of these, terms whose postings are compared.
@@ -234,7 +233,7 @@ fn load(corpus: &Corpus, scratch: &Scratch) -> Fallible<(Index, f64)> {
         .executors(EXECUTORS)
         .dram_bytes(DRAM_BYTES)
         .nvm_bytes(nvm_bytes.next_multiple_of(1 << 20))
-        .merge_after(MERGE_AFTER)
+        .merge_after(RUN_MAX)
         .keeps_raw(true)
         .open()?;
     let start = Instant::now();
@@ -243,7 +242,8 @@ fn load(corpus: &Corpus, scratch: &Scratch) -> Fallible<(Index, f64)> {
     bulk.suspend()?;
     let seconds = start.elapsed().as_secs_f64();
     if index.memories().any(|memory| memory.merged() > 0) {
-        return Err("segments were merged before they were asked to".into());
+        let most = RUN_MAX - 1;
+        return Err(format!("more than {most} segments an executor; take fewer --docs").into());
     }
     Ok((index, seconds))
 }

@@ -193,7 +193,7 @@ fn a_damaged_record_is_no_missing_term() {
 /// The events of a run of puts, each noted when it returned, and the map's bytes.
 fn traced(puts: Puts, numbers: &[u64]) -> (Vec<Event>, u64) {
     let (name, trace) = (Name::new("traced"), Arc::new(Trace::default()));
-    let file = name.create(300);
+    let file = name.create(150);
     let bytes = file.bytes();
     let door = Door::new(Barrier::Order).traced(0, trace.clone());
     let mut map = TermMap::create(file, door, puts).unwrap();
@@ -223,7 +223,7 @@ fn survives(
         let event = position.checked_sub(1).map(|last| &events[last].action);
         notes += usize::from(matches!(event, Some(Action::Note(_))));
         for model in [Model::X, Model::T] {
-            let mut images = simulator.images(model, 4, position as u64);
+            let mut images = simulator.images(model, 3, position as u64);
             while let Some(image) = images.next_image() {
                 std::fs::write(&name.0, image.bytes(0)).unwrap();
                 let map = TermMap::open(name.open(), door(), puts);
@@ -242,7 +242,7 @@ fn after(numbers: &[u64]) -> Expected {
 
 fn drawn(seed: u64, count: usize) -> Vec<u64> {
     let mut random = Random::new(seed);
-    (0..count).map(|_| random.index(60) as u64).collect()
+    (0..count).map(|_| random.index(30) as u64).collect()
 }
 
 /// True if a map whose puts are durable has those that returned, and at most one more.
@@ -255,7 +255,7 @@ fn is_durable(numbers: &[u64], found: Result<Expected, TermMapError>, notes: usi
 
 #[test]
 fn after_a_cut_all_durable_puts_are_there_and_at_most_one_more() {
-    let numbers = drawn(1, 90);
+    let numbers = drawn(1, 60);
     let (mut opened, mut refused) = (0, 0);
     let judge = |found: Result<Expected, TermMapError>, notes| {
         opened += usize::from(found.is_ok());
@@ -277,7 +277,7 @@ fn is_whole(numbers: &[u64], found: Result<Expected, TermMapError>, notes: usize
 
 #[test]
 fn after_a_cut_puts_that_are_durable_together_are_all_there_or_refused() {
-    let numbers = drawn(2, 60);
+    let numbers = drawn(2, 50);
     let (mut opened, mut refused) = (0, 0);
     let judge = |found: Result<Expected, TermMapError>, notes| {
         opened += usize::from(found.is_ok());
@@ -295,7 +295,7 @@ fn every_barrier_is_needed() {
         EnterWriteBack, HeadFence, HeadWriteBack, LinkFence, MarkFence, MarkWriteBack,
         RecordWriteBack,
     };
-    let numbers = drawn(3, 90);
+    let numbers = drawn(3, 40);
     for site in [RecordWriteBack, LinkFence, EnterWriteBack, HeadWriteBack, HeadFence] {
         let judge = |found, notes| is_durable(&numbers, found, notes);
         assert!(!survives(Puts::Durable, &numbers, Some(site), judge), "durable: {site:?}");
