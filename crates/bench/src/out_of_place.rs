@@ -14,7 +14,7 @@ pub(crate) mod terms;
 use std::path::Path;
 use std::time::Instant;
 
-use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term, TermKey, damage};
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term, TermKey};
 use spirit_index::keys::write_key;
 use spirit_index::memory::Memory;
 use spirit_index::merge::{TermMap, merged_lines_max};
@@ -73,7 +73,6 @@ impl OutOfPlace {
         plan: Plan,
         directory: &Path,
     ) -> Fallible<(OutOfPlace, Taken)> {
-        damage::clear();
         let start = Instant::now();
         let snapshot = Snapshot::take(memory);
         let segments = segments(&snapshot)?;
@@ -84,9 +83,6 @@ impl OutOfPlace {
         let documents = start.elapsed();
         merged.dictionary.finish()?;
         merged.documents.finish()?;
-        if let Some(damaged) = damage::found(memory.region()) {
-            return Err(damaged.into());
-        }
         let taken = Taken {
             terms: terms.as_secs_f64(),
             documents: (documents - terms).as_secs_f64(),

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term};
+use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term, damage};
 use spirit_index::merge::GatheredTerms;
 use spirit_index::snapshot::{Segment, Snapshot, TermCursor};
 use spirit_index::terms::Entry;
@@ -23,11 +23,18 @@ pub(crate) enum Order {
 pub(crate) fn for_each(
     snapshot: &Snapshot<'_>,
     order: Order,
-    take: impl FnMut(Term<'_>, &[Entry]) -> Fallible<()>,
+    mut take: impl FnMut(Term<'_>, &[Entry]) -> Fallible<()>,
 ) -> Fallible<()> {
+    // Taking a term may look others up, which clears notes of damage. So they are read before that.
+    damage::clear();
+    let sound = |term: Term<'_>, entries: &[Entry]| match damage::found(snapshot.memory().region())
+    {
+        Some(damaged) => Err(damaged.into()),
+        None => take(term, entries),
+    };
     match order {
-        Order::Hashes => by_hash(snapshot, take),
-        Order::Words => by_word(snapshot, take),
+        Order::Hashes => by_hash(snapshot, sound),
+        Order::Words => by_word(snapshot, sound),
     }
 }
 
