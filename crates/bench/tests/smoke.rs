@@ -10,11 +10,12 @@ use std::thread;
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 21] = [
+const EXPERIMENTS: [(&str, &str); 22] = [
     ("ingest", "docs_per_s"),
     ("bulk", "docs_per_s"),
     ("placement", "seconds"),
     ("s1m2", "p99_long_ms"),
+    ("dictionaries", "whole_s"),
     ("visible", "p50_us"),
     ("freshness", "p99_us"),
     ("newest", "p50_us"),

@@ -30,10 +30,16 @@
 //! way](Merge::make_way) first.
 
 pub(crate) mod gather;
+pub(crate) mod gathered_terms;
 pub(crate) mod merged_writer;
+pub(crate) mod term_map;
+pub(crate) mod term_map_error;
 
 pub use gather::RUN_MAX;
+pub use gathered_terms::GatheredTerms;
 pub use merged_writer::MergedWriter;
+pub use term_map::{Puts, TermMap};
+pub use term_map_error::TermMapError;
 
 use spirit_door::{Door, Site};
 use spirit_mem::Region;

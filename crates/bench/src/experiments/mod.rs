@@ -12,6 +12,7 @@ mod cache_threads;
 mod caps;
 mod codecs;
 mod count;
+mod dictionaries;
 mod equal;
 mod executors;
 mod formats;
@@ -93,6 +94,13 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "part 004's table 1 and figure 7, with memory in place of persistent memory",
         bars: "none",
         run: placement::run,
+    },
+    Experiment {
+        name: "dictionaries",
+        what: "the merge at the end of a bulk load: in place, and out of place into six dictionary engines",
+        reproduces: "part 004's figure 11, with redb in place of BDB; nothing of the baseline",
+        bars: "none",
+        run: dictionaries::run,
     },
     Experiment {
         name: "resume",

@@ -95,14 +95,8 @@ impl NvmLayout {
         let log = (slot_bytes, settings.log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE));
         let rest = bytes.saturating_sub(log.0 + log.1);
         let dictionary = (rest / DICTIONARY_SHARE / PAGE * PAGE).max(PAGE);
-        let head = size_of::<Line>() as u64;
-        let bucket_count = Span::new(log.0 + log.1, 1);
-        let bits_max = ((dictionary - head) / LINE_AND_BUCKETS).ilog2().min(BUCKET_BITS_MAX);
-        let bucket_bits = (BUCKET_BITS_MIN.min(bits_max), bits_max);
-        let buckets =
-            Span::new(bucket_count.start() + head, buckets_before(bucket_bits, bits_max + 1));
-        let lines_max = (dictionary - head - buckets.bytes()) / size_of::<Line>() as u64;
-        let lines = Span::new(buckets.end(), lines_max);
+        let Lines { bucket_count, bucket_bits, buckets, lines } =
+            Lines::new(log.0 + log.1, dictionary);
         let short = (log.0 + log.1 + dictionary, rest / SHORT_SHARE / PAGE * PAGE);
         let long = (short.0 + short.1, rest - dictionary - short.1);
         let slots = Span::new(0, slots_max * SLOT_BYTES / 8);
@@ -118,6 +112,31 @@ impl NvmLayout {
             short,
             long,
         }
+    }
+
+    /// Divides a part that is a dictionary alone, behind a page of its own in the place of the slots.
+    /// It has at least two pages.
+    pub(crate) fn of_dictionary(bytes: u64) -> NvmLayout {
+        let bytes = bytes / PAGE * PAGE;
+        let Lines { bucket_count, bucket_bits, buckets, lines } = Lines::new(PAGE, bytes - PAGE);
+        NvmLayout {
+            bytes,
+            slots: Span::new(0, PAGE / 8),
+            slots_max: PAGE / SLOT_BYTES,
+            log: (PAGE, 0),
+            bucket_count,
+            bucket_bits,
+            buckets,
+            lines,
+            short: (bytes, 0),
+            long: (bytes, 0),
+        }
+    }
+
+    /// Returns the bytes of the least [dictionary alone](Self::of_dictionary) with this many lines.
+    pub(crate) fn dictionary_bytes(lines: u64) -> u64 {
+        let head = size_of::<Line>() as u64;
+        (PAGE + head + lines * LINE_AND_BUCKETS).next_multiple_of(PAGE).max(2 * PAGE)
     }
 
     /// Returns start and bytes of the parts that the disk backs from the beginning. These are the
@@ -154,6 +173,27 @@ impl NvmLayout {
     }
 }
 
+/// The division of a merged dictionary's partition.
+struct Lines {
+    bucket_count: Span<AtomicU64>,
+    bucket_bits: (u32, u32),
+    buckets: Span<AtomicU64>,
+    lines: Span<Line>,
+}
+
+impl Lines {
+    /// Divides `bytes` bytes from `start` on, at least a page.
+    fn new(start: u64, bytes: u64) -> Lines {
+        let head = size_of::<Line>() as u64;
+        let bucket_count = Span::new(start, 1);
+        let bits_max = ((bytes - head) / LINE_AND_BUCKETS).ilog2().min(BUCKET_BITS_MAX);
+        let bucket_bits = (BUCKET_BITS_MIN.min(bits_max), bits_max);
+        let buckets = Span::new(start + head, buckets_before(bucket_bits, bits_max + 1));
+        let lines_max = (bytes - head - buckets.bytes()) / head;
+        Lines { bucket_count, bucket_bits, buckets, lines: Span::new(buckets.end(), lines_max) }
+    }
+}
+
 /// Returns the number of buckets in the arrays before that of 2^`bits`.
 fn buckets_before((bits_min, _): (u32, u32), bits: u32) -> u64 {
     (1 << bits) - (1 << bits_min)
@@ -182,6 +222,17 @@ mod tests {
             assert!(layout.long.1 >= layout.short.1 * 3);
             assert!(layout.lines.bytes() >= layout.long.1 / 8);
             assert!([layout.log.0, layout.short.0, layout.long.0].iter().all(|at| at % PAGE == 0));
+        }
+    }
+
+    #[test]
+    fn a_dictionary_alone_has_the_lines_that_it_was_made_for() {
+        for lines in [0, 1, 40, 41, 50, 51, 1000, 1 << 20, (1 << 20) + 1] {
+            let layout = NvmLayout::of_dictionary(NvmLayout::dictionary_bytes(lines));
+            assert!(layout.lines.len() >= lines, "{lines}");
+            assert!(layout.lines.end() <= layout.bytes);
+            assert!(layout.slots.end() <= layout.bucket_count.start());
+            assert_eq!(layout.bucket_array(layout.bucket_bits.1).end(), layout.lines.start());
         }
     }
 }
