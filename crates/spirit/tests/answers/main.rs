@@ -3,7 +3,6 @@
 mod best;
 mod cached;
 mod deep_facets;
-mod examples;
 mod explain;
 mod facets;
 mod fielded;

@@ -7,7 +7,7 @@
 //! | | |
 //! |---|---|
 //! | `SPIRIT_CUTS` | how many cuts at least |
-//! | `SPIRIT_STATES` | of a short history's cut that leaves at most this many images all are looked at: 32; with 4096 ten minutes |
+//! | `SPIRIT_STATES` | of a short history's cut that leaves at most this many images all are looked at: 16; with 4096 ten minutes |
 //! | `SPIRIT_SIM_SEED` | this run alone |
 //! | `SPIRIT_LOADS` | how many bulk loads are cut: 6 |
 
@@ -84,7 +84,7 @@ fn what_was_acknowledged_is_there_after_every_cut() {
         sum([look(seed.parse().expect("SPIRIT_SIM_SEED is a number"))]);
         return;
     }
-    let cuts = size_of_run("SPIRIT_CUTS", 1_000);
+    let cuts = size_of_run("SPIRIT_CUTS", 500);
     let is_frequent = |tally: &Tally| tally.features.iter().all(|count| *count >= cuts / 10);
     let is_enough = |explored: &[(usize, (Tally, Option<String>))]| {
         let mut seen = Tally::default();
@@ -99,7 +99,7 @@ fn what_was_acknowledged_is_there_after_every_cut() {
 
 #[test]
 fn every_short_history_is_safe_at_every_cut() {
-    let (images, all) = ([12, 6, 6], size_of_run("SPIRIT_STATES", 32) as usize);
+    let (images, all) = ([6, 3, 3], size_of_run("SPIRIT_STATES", 16) as usize);
     let effort = Effort { quota: Quota::ALL, images, all, continued: 64, nested: 0, killed: 16 };
     let histories = scenario::all(3);
     let look = |number: usize| {

@@ -532,7 +532,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/write/journal.rs",
         old: "if nvm.door().failure().is_some() {\n            shared.poison();\n            return Err(WriteError::SyncFailed);\n        }",
         new: "",
-        found_by: tests("-p spirit --test files", "failing_disk::"),
+        found_by: tests("-p spirit --test disks", "failing_disk::"),
     },
     Bug {
         name: "fields-forgotten",
@@ -556,7 +556,7 @@ pub(super) const BUGS: &[Bug] = &[
         file: "crates/spirit/src/storage/trust.rs",
         old: "!same_file || [root.boot_low, root.boot_high] != boot_id()",
         new: "!same_file",
-        found_by: tests("-p spirit --test files", "trust::"),
+        found_by: tests("-p spirit --test disks", "trust::"),
     },
     Bug {
         name: "follower-stays",
