@@ -166,9 +166,12 @@ fn longer(line: Line, options: Options) -> Line {
 }
 
 fn demo(options: Options, arguments: &str) -> Line {
-    // Without a package it is the tests' build, whose features are those of all packages.
-    let built = if options.long { "--release -p spirit-cli" } else { "--bin spirit" };
-    Line::new(&format!("cargo run {built} -- demo {arguments}"))
+    if options.long {
+        return Line::new(&format!("cargo run --release -p spirit-cli -- demo {arguments}"));
+    }
+    // The program that the tests ran. Cargo would build all of it again: tests have more features.
+    let target = std::env::var("CARGO_TARGET_DIR").unwrap_or_else(|_| "target".into());
+    Line::new(&format!("{target}/debug/spirit demo {arguments}"))
 }
 
 fn demo_on_posts(options: Options, offered: &Offered) -> Act {
