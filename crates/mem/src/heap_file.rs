@@ -115,6 +115,20 @@ pub struct HeapFile {
     bytes: u64,
     medium: Medium,
     access: Access,
+    /// The process that opened it.
+    process: u32,
+}
+
+/// Gives up the lock at once. Closing alone would leave it to a child that another thread is just starting, which
+/// has the open file too until it runs its program. A child that goes on with a copy of this value leaves the lock
+/// to its parent.
+impl Drop for HeapFile {
+    fn drop(&mut self) {
+        if self.access == Access::Write && self.process == std::process::id() {
+            // If this fails, closing the file does it.
+            let _ = self.unlock();
+        }
+    }
 }
 
 /// The way in which a file is opened.
@@ -150,6 +164,7 @@ impl HeapFile {
             bytes,
             medium: Medium::File,
             access: Access::Write,
+            process: std::process::id(),
         };
         file.lock()?;
         rustix::fs::ftruncate(&file.file, bytes)
@@ -166,6 +181,7 @@ impl HeapFile {
             bytes: 0,
             medium: Medium::File,
             access: Access::Write,
+            process: std::process::id(),
         };
         file.lock()?;
         file.measured()?.probed()
@@ -184,7 +200,8 @@ impl HeapFile {
 
     fn open_as(path: &Path, access: Access) -> Result<HeapFile, HeapFileError> {
         let file = Self::open_file(path, OFlags::RDONLY, "open it")?;
-        let file = HeapFile { file, path: path.into(), bytes: 0, medium: Medium::File, access };
+        let (medium, process) = (Medium::File, std::process::id());
+        let file = HeapFile { file, path: path.into(), bytes: 0, medium, access, process };
         file.measured()?.probed()
     }
 
@@ -237,7 +254,7 @@ impl HeapFile {
         // A reader trusts the owner not to shorten the file while it is mapped.
         let is_own = stat.st_uid == rustix::process::geteuid().as_raw();
         if self.access == Access::Write && !is_own {
-            return Err(HeapFileError::ForeignOwner { path: self.path });
+            return Err(HeapFileError::ForeignOwner { path: self.path.clone() });
         }
         self.bytes = u64::try_from(stat.st_size).unwrap_or(0);
         Ok(self)
@@ -480,6 +497,25 @@ mod tests {
         assert!(HeapFile::open(&path).is_ok(), "looking keeps no writer out");
         let error = HeapFile::create(&path, 4096).unwrap_err();
         assert!(error.to_string().contains("cannot create it"), "{error}");
+    }
+
+    #[test]
+    fn a_lock_goes_with_its_value_though_a_child_has_the_file_open() {
+        let directory = TestDirectory::new("fork");
+        let path = directory.path().join("heap");
+        let file = HeapFile::create(&path, 4096).unwrap();
+        // As a child has it between its fork and its program.
+        let inherited = file.file.try_clone().unwrap();
+        drop(file);
+        let again = HeapFile::open(&path).unwrap();
+        drop(inherited);
+        // A child that goes on with a copy of the value drops it.
+        let file = again.file.try_clone().unwrap();
+        let HeapFile { bytes, medium, access, process, .. } = again;
+        let copy = HeapFile { file, path, bytes, medium, access, process: process + 1 };
+        drop(copy);
+        let reader = HeapFile::open_read_only(&again.path).unwrap();
+        assert!(reader.has_writer().unwrap());
     }
 
     #[test]

@@ -20,11 +20,23 @@ fn program(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let built = tests.parent().and_then(Path::parent).unwrap().join("examples").join(name);
     let arguments = ["build", "--quiet", "--package", "spirit", "--features", "lab", "--example"];
-    if !built.exists() {
+    if !is_fresh(&built) {
         let run = Command::new(env!("CARGO")).args(arguments).arg(name).output().unwrap();
         assert!(run.status.success(), "{name}: {}", String::from_utf8_lossy(&run.stderr));
     }
     built
+}
+
+/// True if no file that the program was made of has changed since. Cargo lists them beside it.
+fn is_fresh(program: &Path) -> bool {
+    let changed =
+        |path: &Path| std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok();
+    let sources = std::fs::read_to_string(program.with_extension("d")).unwrap_or_default();
+    let sources = sources.split_once(": ").map_or("", |(_, sources)| sources);
+    let built = changed(program);
+    built.is_some()
+        && !sources.is_empty()
+        && sources.split_whitespace().all(|source| changed(Path::new(source)) <= built)
 }
 
 #[test]

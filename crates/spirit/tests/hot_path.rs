@@ -33,7 +33,7 @@ use spirit_index::ground::{FieldId, TERM_BYTES_MAX, Term};
 use spirit_index::memory::Memory;
 use spirit_index::snapshot::Snapshot;
 use support::directory::Directory;
-use support::tiny;
+use support::{size_of_run, tiny};
 
 struct Counting;
 
@@ -72,9 +72,13 @@ fn allocations(work: impl FnOnce()) -> u64 {
     ALLOCATIONS.get() - before
 }
 
-/// How often every query is asked, and how many answers that is at least. Meanwhile segments come and go.
-const ROUNDS: usize = 16;
-const ANSWERS: u64 = 8_000;
+/// How many answers a round has at least, in which every query is asked.
+const ANSWERS: u64 = 500;
+
+/// How often every query is asked. Meanwhile segments come and go.
+fn rounds() -> u64 {
+    size_of_run("SPIRIT_HOT_PATH_ROUNDS", 16)
+}
 
 /// Every shape of query: by plan, by operator, hits and misses, dense and rare, too large, and no query at all.
 const QUERIES: [&str; 46] = [
@@ -292,9 +296,9 @@ fn queries_allocate_nothing(index: &Index) {
         ask_everything(&mut reader, &mut key);
         let mut answers = 0;
         let counted = allocations(|| {
-            answers = (0..ROUNDS).map(|_| ask_everything(&mut reader, &mut key)).sum()
+            answers = (0..rounds()).map(|_| ask_everything(&mut reader, &mut key)).sum()
         });
-        assert!(answers > ANSWERS, "only {answers} answers");
+        assert!(answers > ANSWERS * rounds(), "only {answers} answers");
         assert_eq!(counted, 0, "allocations in queries");
     });
 }
@@ -520,12 +524,12 @@ fn ask_under_the_filter(kind: &str, call: bool) -> ! {
         let mut key = Vec::with_capacity(1024);
         ask_everything(&mut reader, &mut key);
         forbid_system_calls();
-        let answers: u64 = (0..ROUNDS).map(|_| ask_everything(&mut reader, &mut key)).sum();
+        let answers: u64 = (0..rounds()).map(|_| ask_everything(&mut reader, &mut key)).sum();
         if call {
             // SAFETY: asks for a number.
             unsafe { libc::getpid() };
         }
-        let status = if answers > ANSWERS { 0 } else { 3 };
+        let status = if answers > ANSWERS * rounds() { 0 } else { 3 };
         // SAFETY: ends the process at once, with nothing to be flushed.
         unsafe { libc::_exit(status) }
     })

@@ -69,16 +69,14 @@ fn add(index: &Index, chance: &mut Chance) {
 /// Keys and sequence numbers.
 type Found = BTreeSet<(String, u64)>;
 
-/// Takes what comes: all that is expected, and then until nothing comes for a moment.
+/// Takes what comes, until all that is expected has come and nothing more waits.
 fn take_all(
     tail: &mut Tail,
     reader: &mut Reader,
     mut expected: Found,
 ) -> Vec<(String, u64, String)> {
     let mut taken = Vec::new();
-    let pause =
-        |expected: &Found| if expected.is_empty() { Duration::from_millis(20) } else { LONG };
-    while tail.wait(pause(&expected)) {
+    while tail.has_more() || (!expected.is_empty() && tail.wait(LONG)) {
         let hits = tail.take(reader, 1_000).unwrap();
         let places: Vec<String> = tail.places().collect();
         assert_eq!(places.len(), hits.len());
@@ -89,6 +87,12 @@ fn take_all(
         }
     }
     taken
+}
+
+/// Nothing more comes for a moment.
+fn assert_over<'t>(tails: impl IntoIterator<Item = &'t Tail>) {
+    thread::sleep(Duration::from_millis(300));
+    assert!(tails.into_iter().all(|tail| !tail.has_more()), "more came than a search finds");
 }
 
 /// Returns what a search finds.
@@ -152,6 +156,7 @@ fn tails_give_what_searches_find(executors: usize, positions: bool, capacity: us
         assert_is_what_a_search_finds(&mut reader, query, &taken, executors);
         assert_eq!(tail.missed(), 0, "{query}");
     }
+    assert_over(tails.iter().map(|(_, tail)| tail));
 }
 
 #[test]
@@ -224,6 +229,7 @@ fn tails_of_any_query_give_what_searches_find() {
         let taken = take_all(tail, &mut reader, expected);
         assert_is_what_a_search_finds(&mut reader, query, &taken, 1);
     }
+    assert_over(&tails);
 }
 
 /// A document matches the queries that find it once it is added. Queries come and go meanwhile.
@@ -324,6 +330,7 @@ fn places_have_no_gap(executors: usize) {
                         expected.remove(&(key.clone(), *sequence));
                     });
                     taken.extend(take_all(&mut tail, &mut reader, expected));
+                    assert_over([&tail]);
                     return taken;
                 }
             }
@@ -393,6 +400,7 @@ fn the_last_state_of_each_document_comes() {
     for (key, sequence, _) in take_all(&mut tail, &mut reader, expected) {
         assert!(last.insert(key, sequence).is_none_or(|before| before < sequence));
     }
+    assert_over([&tail]);
     let hits = reader.search("state", Search::newest(1_000)).unwrap();
     for hit in &hits {
         assert_eq!(last.get(&*hit.key().unwrap()), Some(&hit.sequence().unwrap()));

@@ -8,6 +8,8 @@
 //! |---|---|
 //! | `SPIRIT_CUTS` | how many cuts at least |
 //! | `SPIRIT_STATES` | of a short history's cut that leaves at most this many images all are looked at: 16; with 4096 ten minutes |
+//! | `SPIRIT_IMAGES` | how many images of a short history's cut are looked at otherwise: 6 |
+//! | `SPIRIT_RARE_RUNS` | how many runs are looked at without a barrier that few need: 1 |
 //! | `SPIRIT_SIM_SEED` | this run alone |
 //! | `SPIRIT_LOADS` | how many bulk loads are cut: 6 |
 
@@ -99,7 +101,9 @@ fn what_was_acknowledged_is_there_after_every_cut() {
 
 #[test]
 fn every_short_history_is_safe_at_every_cut() {
-    let (images, all) = ([6, 3, 3], size_of_run("SPIRIT_STATES", 16) as usize);
+    let (images, all) =
+        (size_of_run("SPIRIT_IMAGES", 6), size_of_run("SPIRIT_STATES", 16) as usize);
+    let images = [images, images / 2, images / 2].map(|images| images as usize);
     let effort = Effort { quota: Quota::ALL, images, all, continued: 64, nested: 0, killed: 16 };
     let histories = scenario::all(3);
     let look = |number: usize| {

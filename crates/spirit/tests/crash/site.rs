@@ -8,6 +8,7 @@ use spirit_door::trace::Action;
 
 use crate::explorer::{Effort, explore};
 use crate::run::Run;
+use crate::support::size_of_run;
 use crate::{scenario, workers};
 
 /// Barriers without which few images are wrong, so that not every run of this test sees one, and which those are.
@@ -29,7 +30,7 @@ const KILLED: u64 = 4;
 /// Runs that are looked at without each barrier.
 const RUNS: usize = 16;
 /// Of those, runs that are looked at if few images are wrong anyway.
-const RUNS_OF_RARE: usize = 1;
+const RUNS_OF_RARE: u64 = 1;
 
 #[test]
 fn every_barrier_is_needed() {
@@ -40,6 +41,7 @@ fn every_barrier_is_needed() {
     let of_runs: Vec<BTreeSet<Site>> = runs.iter().map(passed).collect();
     let barriers: BTreeSet<Site> = of_runs.iter().flatten().copied().collect();
     let barriers: Vec<Site> = barriers.into_iter().collect();
+    let of_rare = size_of_run("SPIRIT_RARE_RUNS", RUNS_OF_RARE) as usize;
     let effort = Effort {
         quota: Quota { orders: 8, others: 8 },
         images: [0, 64, 16],
@@ -56,7 +58,7 @@ fn every_barrier_is_needed() {
         // One that does not pass it is what it was without it.
         let runs = runs.iter().zip(&of_runs).filter(|(_, passed)| passed.contains(&site));
         let is_rare = RARELY_SEEN.iter().any(|(rare, _)| *rare == site);
-        let runs = runs.take(if is_rare { RUNS_OF_RARE } else { RUNS });
+        let runs = runs.take(if is_rare { of_rare } else { RUNS });
         without(runs.map(|(run, _)| run), site, effort)
     });
     let mut green = Vec::new();

@@ -1,5 +1,4 @@
-//! Disks: full, failing, copied, and in other machines. Tests here run programs, alone in their process: while a process forks, its files are open
-//! twice, and other tests would find an index in use that is not.
+//! Disks: full, failing, copied, and in other machines. These tests run programs that make file systems.
 
 mod copies;
 mod failing_disk;
