@@ -11,8 +11,19 @@ type History = fn() -> Vec<Operation>;
 
 /// An index and what is done to it, by number: first those that were thought of, then random ones.
 pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
+    if let Some((setup, history)) = thought_of().get(seed as usize) {
+        return (*setup, history());
+    }
+    let kind = [Kind::Short, Kind::Short, Kind::Long, Kind::Flushing][(seed / 16 % 4) as usize];
+    (Setup::of(seed), history(kind, seed))
+}
+
+/// How many were thought of.
+pub(crate) const THOUGHT_OF: usize = 25;
+
+fn thought_of() -> [(Setup, History); THOUGHT_OF] {
     let plain = plain();
-    let thought_of: [(Setup, History); _] = [
+    [
         (plain, replaced_in_the_second_tier),
         (plain, deleted_in_the_second_tier),
         (plain, number_met),
@@ -38,12 +49,7 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
         (Setup { keeps_raw: false, ..plain }, laps),
         (Setup { retain: true, ..plain }, laps),
         (Setup { retain: true, executors: 2, ..plain }, groups_in_both),
-    ];
-    if let Some((setup, history)) = thought_of.get(seed as usize) {
-        return (*setup, history());
-    }
-    let kind = [Kind::Short, Kind::Short, Kind::Long, Kind::Flushing][(seed / 16 % 4) as usize];
-    (Setup::of(seed), history(kind, seed))
+    ]
 }
 
 /// One executor, all policies eager.
