@@ -273,7 +273,7 @@ pub(crate) const ALL: &[Experiment] = &[
     Experiment {
         name: "formats",
         what: "packed lists against raw ones, in memory and in a mapped file, one thread and two",
-        reproduces: "the fourth paper's tables 1 and 2, figures 4, 5, 7, 8 and 12",
+        reproduces: "the fourth paper's tables 1 and 2, figures 4, 5, 7, 8, 11 and 12",
         bars: "none",
         run: formats::run,
     },

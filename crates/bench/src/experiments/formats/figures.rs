@@ -61,8 +61,13 @@ impl Figures {
         &found.expect("everything that is shown was measured").1
     }
 
+    /// P50, P95, P99 and mean, µs: medians over rounds.
+    pub(super) fn median(&self, of: Of) -> [f64; 4] {
+        self.get(of).rounds.median().values
+    }
+
     fn mean(&self, of: Of) -> f64 {
-        self.get(of).rounds.median().values[3]
+        self.median(of)[3]
     }
 
     pub(super) fn print(

@@ -1,7 +1,7 @@
 //! The queries: single terms, and ANDs of two terms.
 
 use spirit::Query;
-use spirit_peer_protocol::{Clauses, Query as Tree};
+use spirit_peer_protocol::{Clauses, Named, Query as Tree};
 
 use crate::Fallible;
 use crate::bench::Bench;
@@ -18,6 +18,8 @@ pub(super) struct Set {
     pub(super) queries: Vec<Query>,
     /// The same as one would type them.
     pub(super) texts: Vec<String>,
+    /// The same as the peers take them.
+    trees: Vec<Tree>,
 }
 
 impl Set {
@@ -34,14 +36,19 @@ impl Set {
     fn of(all: &QuerySet, name: &'static str, is_one: fn(&Tree) -> bool) -> Fallible<Set> {
         let trees = all.queries.iter().map(|named| &named.query).filter(|tree| is_one(tree));
         let (mut queries, mut texts) = (Vec::new(), Vec::new());
-        for tree in trees {
+        for tree in trees.clone() {
             queries.push(form::query(tree)?);
             texts.push(language::shown(tree));
         }
         if queries.is_empty() {
             return Err(format!("{name}: the corpus has too few terms to draw queries from").into());
         }
-        Ok(Set { name, queries, texts })
+        Ok(Set { name, queries, texts, trees: trees.cloned().collect() })
+    }
+
+    /// All of them under the set's name.
+    pub(super) fn named(&self) -> impl Iterator<Item = Named> {
+        self.trees.iter().map(|tree| Named { name: self.name.to_owned(), query: tree.clone() })
     }
 }
 

@@ -46,14 +46,17 @@ final class SearchLoop {
     int measured = warm(workload.queries());
     List<Query> queries = workload.queries().subList(0, measured);
     List<double[]> rounds = new ArrayList<>();
+    Collections collections = new Collections();
     for (int i = 0; i < options.rounds; i++) {
       rounds.add(Stats.summary(pass(queries, Double.POSITIVE_INFINITY)));
     }
+    double collected = collections.share();
     System.err.printf("%s: %d of %d queries%n", workload.name(), measured,
         workload.queries().size());
     reporter.latencies(workload.name(), rounds, measured);
     double[] rates = rounds.stream().mapToDouble(round -> 1e6 / round[3]).toArray();
     reporter.measured(workload.name(), "qps", "1/s", rates);
+    reporter.measured(workload.name(), "gc_share", "1", collected);
     reportAnswers(workload.name(), queries);
   }
 
