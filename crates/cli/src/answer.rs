@@ -14,6 +14,11 @@ use crate::layout::Layout;
 use crate::output::{elapsed, grouped, json_line};
 use crate::queries::{Asked, Queries, Refused};
 
+/// A reader of `index` for each thread that answers queries.
+pub(crate) fn readers(index: &Index, args: &QueryArgs) -> Result<Vec<Reader>, Failure> {
+    (0..args.query_threads).map(|_| reader(index, args)).collect()
+}
+
 /// A reader of `index` that reads queries and limits them as was asked for.
 pub(crate) fn reader(index: &Index, args: &QueryArgs) -> Result<Reader, Failure> {
     let mut reader = index.reader().map_err(Failure::work)?;
@@ -35,18 +40,17 @@ pub(crate) fn answer_all<W: Write>(
     args.check_facets(index)?;
     args.check_fields(index)?;
     let layout = Layout::new(index, &args.fields);
-    let mut reader = reader(index, &args.query)?;
     let question = args.question();
-    let answer = |asked: Asked<'_>, out: &mut W| {
-        let answer = Answer::of(index, &mut reader, asked.text, &question)?;
+    let answer = |reader: &mut Reader, asked: Asked<'_>, mut out: &mut dyn Write| {
+        let answer = Answer::of(index, reader, asked.text, &question)?;
         asked.warn(answer.warnings.iter().flatten());
         if args.json {
-            return Ok(json_line(out, &answer)?);
+            return Ok(json_line(&mut out, &answer)?);
         }
         if queries.are_many() {
             writeln!(out, "query: {}", escaped(asked.text))?;
         }
-        show(&answer, &layout, out)?;
+        show(&answer, &layout, &mut out)?;
         asked.say(total(&answer));
         if let Some(cursor) = &answer.cursor {
             asked.say(format_args!("next page: --after {cursor}"));
@@ -56,12 +60,12 @@ pub(crate) fn answer_all<W: Write>(
     let refused = |refused: &Refused<'_>, out: &mut W| match args.json {
         true => json_line(out, refused),
         false => {
-            let query = refused.query.as_deref().unwrap_or_default();
+            let query = refused.query.unwrap_or_default();
             let (query, error) = (escaped(query), escaped(refused.error));
             Ok(writeln!(out, "query: {query}\nno answer: {error}")?)
         }
     };
-    queries.for_each(out, answer, refused)
+    queries.for_each(readers(index, &args.query)?, out, answer, refused)
 }
 
 /// Writes an answer for people.

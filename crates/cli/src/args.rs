@@ -9,6 +9,7 @@ mod demo;
 mod fields;
 mod get;
 mod keys;
+mod pipeline;
 mod serve;
 mod top;
 
@@ -29,6 +30,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use fields::FieldsArgs;
 pub(crate) use get::GetArgs;
 pub(crate) use keys::{CreateArgs, KeysArgs, KeysCommand, ListArgs, RevokeArgs};
+pub(crate) use pipeline::PipelineArgs;
 pub(crate) use serve::ServeArgs;
 pub(crate) use top::TopArgs;
 
@@ -416,7 +418,7 @@ pub(crate) struct IndexArgs {
 #[derive(Debug, Default, clap::Args)]
 #[command(next_help_heading = "Options of an index in a directory")]
 pub(crate) struct TierArgs {
-    /// Which documents survive. volatile: none. graceful: all, if the index is closed in an orderly
+    /// Which documents survive. volatile: none; with -d a file without a name extends DRAM. graceful: all, if the index is closed in an orderly
     /// way. crash: all acknowledged ones, even after a crash [default: crash]
     #[arg(long, hide_possible_values = true, value_name = "volatile|graceful|crash")]
     pub(crate) mode: Option<Mode>,
@@ -446,6 +448,8 @@ pub(crate) struct TierArgs {
     /// size of the disk, but at most 128 GiB for each GiB of --dram]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm: Option<Size>,
+    #[command(flatten)]
+    pub(crate) pipeline: PipelineArgs,
 }
 
 #[cfg(test)]

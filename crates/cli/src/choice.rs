@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use spirit::cache::{Allocator, Matching, Policy};
 use spirit::lab::Algorithm;
-use spirit::lab::{DictionaryTier, Placement, Postings};
+use spirit::lab::{DictionaryTier, EngravePolicy, Placement, PointerUpdate, Postings};
 use spirit::{OnFull, Operator};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -168,6 +168,47 @@ impl From<PostingsName> for Postings {
             PostingsName::Packed => Postings::Packed,
         }
     }
+}
+
+/// When flushed segments are copied to the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EngraveName {
+    Eager,
+    Lazy,
+    Opportunistic,
+}
+
+impl From<EngraveName> for EngravePolicy {
+    fn from(name: EngraveName) -> EngravePolicy {
+        match name {
+            EngraveName::Eager => EngravePolicy::Eager,
+            EngraveName::Lazy => EngravePolicy::Lazy,
+            EngraveName::Opportunistic => EngravePolicy::Opportunistic,
+        }
+    }
+}
+
+/// When queries move to the copies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PointerUpdateName {
+    Eager,
+    Lazy,
+}
+
+impl From<PointerUpdateName> for PointerUpdate {
+    fn from(name: PointerUpdateName) -> PointerUpdate {
+        match name {
+            PointerUpdateName::Eager => PointerUpdate::Eager,
+            PointerUpdateName::Lazy => PointerUpdate::Lazy,
+        }
+    }
+}
+
+/// The sizes of blocks that postings of fresh segments lie in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BlocksName {
+    Variable,
+    Fixed,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

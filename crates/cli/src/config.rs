@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use spirit_forms::schema::Fields;
 use toml::Value;
 
-use crate::args::{CacheArgs, IndexArgs, IngestArgs, ReadingArgs, TierArgs};
+use crate::args::{CacheArgs, IndexArgs, IngestArgs, PipelineArgs, ReadingArgs, TierArgs};
 use crate::failure::Failure;
 use crate::schema;
 
@@ -128,6 +128,21 @@ fn set_tier(args: &mut TierArgs, key: &str, value: &str) -> Option<Result<(), St
         "merge-after" => parsed(&mut args.merge_after, value),
         "reserve" => choice(&mut args.reserve, value),
         "nvm" => parsed(&mut args.nvm, value),
+        key => return set_pipeline(&mut args.pipeline, key, value),
+    })
+}
+
+fn set_pipeline(args: &mut PipelineArgs, key: &str, value: &str) -> Option<Result<(), String>> {
+    Some(match key {
+        "engrave" => choice(&mut args.engrave, value),
+        "pointer-update" => choice(&mut args.pointer_update, value),
+        "blocks" => choice(&mut args.blocks, value),
+        "dram-short" => parsed(&mut args.dram_short, value),
+        "dram-long" => parsed(&mut args.dram_long, value),
+        "dram-dictionary" => parsed(&mut args.dram_dictionary, value),
+        "nvm-short" => parsed(&mut args.nvm_short, value),
+        "nvm-long" => parsed(&mut args.nvm_long, value),
+        "nvm-dictionary" => parsed(&mut args.nvm_dictionary, value),
         _ => return None,
     })
 }

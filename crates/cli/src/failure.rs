@@ -96,6 +96,10 @@ fn setting(name: &str, asked: u64, min: u64, max: u64) -> Failure {
         "segment_bytes" => {
             format!("--segment: a segment of {asked} bytes: choose {min} to {max} bytes")
         }
+        part if part.starts_with("dram_") || part.starts_with("nvm_") => {
+            let option = part.replace('_', "-");
+            format!("--{option}: {asked} bytes are too small for the segments: give at least {min}")
+        }
         name => format!("{name} is {asked}: choose {min} to {max}"),
     })
 }

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use clap::ValueEnum;
 use spirit::Index;
+use spirit::lab::PAGE;
 use spirit::settings::Settings;
 use spirit_forms::size::Size;
 
@@ -26,7 +27,7 @@ pub(crate) fn check(
 ) -> Result<(), Failure> {
     let name = directory.display();
     let options = of_index(&index.settings(), args).into_iter().chain(of_tier(index, args, tier));
-    let options = options.chain(of_schema(index, args));
+    let options = options.chain(of_schema(index, args)).chain(of_parts(index, tier));
     for (option, differing) in options {
         if let Some((asked, made)) = differing {
             let typed = format!("{option} {asked}");
@@ -96,6 +97,27 @@ fn of_tier(index: &Index, args: &IndexArgs, tier: &TierArgs) -> [Compared; 3] {
         ("--mode", differing(tier.mode.map(Into::into).zip(Some(made.mode)))),
         ("--durability", differing(tier.durability.map(Into::into).zip(Some(made.durability)))),
         ("--nvm", differing(nvm)),
+    ]
+}
+
+/// The sizes of the file's parts.
+fn of_parts(index: &Index, tier: &TierArgs) -> [Compared; 3] {
+    let executors = index.settings().executors as u64;
+    let memory = index.memories().next();
+    let made = memory.and_then(|memory| memory.geometry().settings.nvm).unwrap_or_default().parts;
+    // Each executor has whole pages.
+    let asked = tier.pipeline.nvm_parts().each(executors).map(|bytes| bytes.next_multiple_of(PAGE));
+    let part = |asked: u64, made: u64| {
+        let size = |bytes: u64| match bytes {
+            0 => "its share of the file".to_owned(),
+            bytes => Size(bytes * executors).to_string(),
+        };
+        (asked != 0 && asked != made).then(|| (size(asked), size(made)))
+    };
+    [
+        ("--nvm-short", part(asked.short, made.short)),
+        ("--nvm-long", part(asked.long, made.long)),
+        ("--nvm-dictionary", part(asked.dictionary, made.dictionary)),
     ]
 }
 

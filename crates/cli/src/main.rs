@@ -30,6 +30,7 @@ mod note;
 mod output;
 mod progress;
 mod queries;
+mod query_threads;
 mod refusals;
 mod rejects;
 mod report;

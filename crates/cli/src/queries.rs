@@ -3,18 +3,18 @@
 //! A query of a file that has no answer does not keep the others from theirs: it is reported with its place, and the command
 //! fails at the end.
 
-use std::borrow::Cow;
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use spirit::{HitError, SearchError, Searcher};
+use spirit::{HitError, Reader, SearchError, Searcher};
 use spirit_forms::no_answer::NoAnswer;
 
 use crate::failure::Failure;
 use crate::input::{Line, Lines};
 use crate::note::{note, report};
+use crate::query_threads;
 
 #[derive(Debug)]
 pub(crate) enum Queries {
@@ -43,54 +43,41 @@ pub(crate) enum Unanswered {
 #[derive(Serialize)]
 pub(crate) struct Refused<'a> {
     /// None if it was too long to be kept.
-    pub(crate) query: Option<Cow<'a, str>>,
+    pub(crate) query: Option<&'a str>,
     pub(crate) error: &'a str,
 }
 
 impl Queries {
-    /// Calls `answer` with each query, in order, and `refused` with those of a file that it refuses, so that something may stand
-    /// in place of their answers.
+    /// Answers each query, in order, with a reader of `readers`: a thread for each of them. `refused` says something in place of
+    /// the answer to a query of a file that is refused.
     pub(crate) fn for_each<W: Write>(
         &self,
+        mut readers: Vec<Reader>,
         out: &mut W,
-        mut answer: impl FnMut(Asked<'_>, &mut W) -> Result<(), Unanswered>,
+        answer: impl Fn(&mut Reader, Asked<'_>, &mut dyn Write) -> Result<(), Unanswered> + Sync,
         refused: impl Fn(&Refused<'_>, &mut W) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let path = match self {
             Queries::File(path) => path,
             Queries::One(text) => {
-                return answer(Asked { text, place: None }, out).map_err(Unanswered::of_only);
+                let asked = Asked { text, place: None };
+                return answer(&mut readers[0], asked, out).map_err(Unanswered::of_only);
             }
         };
         let failed = |error| Failure::file(path, &error);
-        let mut lines = Lines::open(path, Searcher::QUERY_BYTES_MAX).map_err(failed)?;
-        let (mut queries, mut unanswered) = (0, 0);
-        while let Some((number, line)) = lines.next().map_err(failed)? {
-            queries += 1;
-            let place = Some((path.as_path(), number));
-            let (query, answered) = match text_of(&line) {
-                Ok(text) => (Some(text.into()), answer(Asked { text, place }, out)),
-                Err((query, reason)) => (query, Err(Unanswered::Refused(reason))),
-            };
-            match answered {
-                Ok(()) => continue,
-                Err(error @ (Unanswered::Failed(_) | Unanswered::Hit(_))) => {
-                    return Err(error.of_only());
-                }
-                Err(Unanswered::Refused(error)) => {
-                    report(format_args!("{}:{number}: {error}", path.display()));
-                    unanswered += 1;
-                    refused(&Refused { query, error: &error }, out)?;
-                }
-            }
+        let mut tally = Tally { path, queries: 0, unanswered: 0 };
+        if readers.len() > 1 {
+            query_threads::answer(path, readers, answer, out, |line, answered, out| {
+                tally.add(line, answered, out, &refused)
+            })?;
+            return tally.outcome();
         }
-        match unanswered {
-            0 => Ok(()),
-            some => Err(Failure::work(format_args!(
-                "{}: {some} of {queries} queries have no answer",
-                path.display()
-            ))),
+        let mut lines = QueryLines::open(path).map_err(failed)?;
+        while let Some(line) = lines.next().map_err(failed)? {
+            let answered = line.answered(path, |asked| answer(&mut readers[0], asked, out));
+            tally.add(&line, answered, out, &refused)?;
         }
+        tally.outcome()
     }
 
     /// Whether there may be several.
@@ -99,15 +86,96 @@ impl Queries {
     }
 }
 
-/// The query on a line; or as much of it as can be shown, and what is wrong with it.
-fn text_of<'a>(line: &Line<'a>) -> Result<&'a str, (Option<Cow<'a, str>>, String)> {
+/// The lines of a file of queries.
+pub(crate) struct QueryLines(Lines);
+
+/// A line of a file of queries.
+pub(crate) struct QueryLine {
+    number: u64,
+    /// The query; or as much of it as can be shown, and what is wrong with it.
+    text: Result<String, (Option<String>, String)>,
+}
+
+impl QueryLines {
+    pub(crate) fn open(path: &Path) -> io::Result<QueryLines> {
+        Lines::open(path, Searcher::QUERY_BYTES_MAX).map(QueryLines)
+    }
+
+    pub(crate) fn next(&mut self) -> io::Result<Option<QueryLine>> {
+        let line = self.0.next()?;
+        Ok(line.map(|(number, line)| QueryLine { number, text: text_of(&line) }))
+    }
+}
+
+impl QueryLine {
+    /// Lets `answer` have the query, if there is one.
+    pub(crate) fn answered(
+        &self,
+        path: &Path,
+        answer: impl FnOnce(Asked<'_>) -> Result<(), Unanswered>,
+    ) -> Result<(), Unanswered> {
+        match &self.text {
+            Ok(text) => answer(Asked { text, place: Some((path, self.number)) }),
+            Err((_, reason)) => Err(Unanswered::Refused(reason.clone())),
+        }
+    }
+
+    /// As much of the query as can be shown.
+    fn shown(&self) -> Option<&str> {
+        match &self.text {
+            Ok(text) => Some(text),
+            Err((shown, _)) => shown.as_deref(),
+        }
+    }
+}
+
+fn text_of(line: &Line<'_>) -> Result<String, (Option<String>, String)> {
     match *line {
-        Line::Bytes(bytes) => std::str::from_utf8(bytes).map_err(|error| {
+        Line::Bytes(bytes) => std::str::from_utf8(bytes).map(str::to_owned).map_err(|error| {
             let reason = format!("invalid UTF-8 at byte {}", error.valid_up_to() + 1);
-            (Some(String::from_utf8_lossy(bytes)), reason)
+            (Some(String::from_utf8_lossy(bytes).into_owned()), reason)
         }),
         // Lines are neither damaged nor unclosed.
         _ => Err((None, format!("a query of more than {} bytes", Searcher::QUERY_BYTES_MAX))),
+    }
+}
+
+/// How many queries of a file have no answer.
+struct Tally<'a> {
+    path: &'a Path,
+    queries: u64,
+    unanswered: u64,
+}
+
+impl Tally<'_> {
+    fn add<W: Write>(
+        &mut self,
+        line: &QueryLine,
+        answered: Result<(), Unanswered>,
+        out: &mut W,
+        refused: impl Fn(&Refused<'_>, &mut W) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        self.queries += 1;
+        match answered {
+            Ok(()) => Ok(()),
+            Err(error @ (Unanswered::Failed(_) | Unanswered::Hit(_))) => Err(error.of_only()),
+            Err(Unanswered::Refused(error)) => {
+                report(format_args!("{}:{}: {error}", self.path.display(), line.number));
+                self.unanswered += 1;
+                refused(&Refused { query: line.shown(), error: &error }, out)
+            }
+        }
+    }
+
+    fn outcome(&self) -> Result<(), Failure> {
+        match self.unanswered {
+            0 => Ok(()),
+            some => Err(Failure::work(format_args!(
+                "{}: {some} of {} queries have no answer",
+                self.path.display(),
+                self.queries
+            ))),
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use spirit::cache::Cache;
-use spirit::lab::{Media, Parameters};
+use spirit::lab::{Media, Parameters, Parts};
 use spirit::search::Highlight;
 use spirit::{Builder, Index};
 use spirit_forms::facets::{Asked, Shape};
@@ -12,10 +12,12 @@ use spirit_forms::question::Question;
 use spirit_forms::size::Size;
 
 use crate::args::{
-    AnsweringArgs, CacheArgs, CollectionArgs, IndexArgs, IngestArgs, PlaceArgs, ReadingArgs,
-    TierArgs,
+    AnsweringArgs, CacheArgs, CollectionArgs, IndexArgs, IngestArgs, PipelineArgs, PlaceArgs,
+    ReadingArgs, TierArgs,
 };
-use crate::choice::{CacheTierName, EvaluatorName, Mode, PlacementName, Reserve, YesNo};
+use crate::choice::{
+    BlocksName, CacheTierName, EvaluatorName, Mode, PlacementName, Reserve, YesNo,
+};
 use crate::config;
 use crate::failure::Failure;
 use crate::format::Format;
@@ -168,9 +170,12 @@ impl IngestArgs {
             (None, Some(Mode::Volatile)) => self.tier.check_volatile()?,
             (None, mode) => return Err(no_directory(mode)),
             (Some(_), Some(Mode::Volatile)) => {
-                return Err(Failure::usage(
-                    "-d: a volatile index is not kept anywhere; leave -d out",
-                ));
+                self.tier.check_kept()?;
+                if self.resume {
+                    return Err(Failure::usage(
+                        "--resume: a volatile index keeps no place; leave --mode out",
+                    ));
+                }
             }
             (Some(_), _) => self.tier.check_groups()?,
         }
@@ -274,25 +279,44 @@ impl TierArgs {
         if let Some(reserve) = self.reserve {
             options = options.reserve_full(reserve == Reserve::Full);
         }
-        options
+        self.pipeline.added_to(options)
     }
 
-    fn check_volatile(&self) -> Result<(), Failure> {
-        for (given, name, modes) in [
+    /// Fails if something is said of a file's contents, and the file is not kept.
+    fn check_kept(&self) -> Result<(), Failure> {
+        let given = [
             (self.durability.is_some(), "--durability", "graceful and crash"),
             (self.group_wait.is_some(), "--group-wait", "crash"),
             (self.group_bytes.is_some(), "--group-bytes", "crash"),
-            (self.merge_after.is_some(), "--merge-after", "graceful and crash"),
-            (self.reserve.is_some(), "--reserve", "graceful and crash"),
-        ] {
-            if given {
-                return Err(Failure::usage(format!(
-                    "{name}: a volatile index writes nothing to disk; modes with this option: {modes}"
-                )));
-            }
+        ];
+        match given.into_iter().find(|(given, ..)| *given) {
+            None => Ok(()),
+            Some((_, name, modes)) => Err(Failure::usage(format!(
+                "{name}: a volatile index keeps nothing; modes with this option: {modes}"
+            ))),
+        }
+    }
+
+    /// Fails if something is said of a file, and there is none.
+    fn check_volatile(&self) -> Result<(), Failure> {
+        self.check_kept()?;
+        let pipeline = &self.pipeline;
+        let given = [
+            (self.merge_after.is_some(), "--merge-after"),
+            (self.reserve.is_some(), "--reserve"),
+            (pipeline.engrave.is_some(), "--engrave"),
+            (pipeline.pointer_update.is_some(), "--pointer-update"),
+            (pipeline.nvm_short.is_some(), "--nvm-short"),
+            (pipeline.nvm_long.is_some(), "--nvm-long"),
+            (pipeline.nvm_dictionary.is_some(), "--nvm-dictionary"),
+        ];
+        if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
+            return Err(Failure::usage(format!(
+                "{name}: a volatile index without a directory has no file; give -d DIR too"
+            )));
         }
         if self.nvm.is_some() {
-            note("--nvm is not used in volatile mode");
+            note("--nvm is not used in volatile mode without -d");
         }
         Ok(())
     }
@@ -309,6 +333,36 @@ impl TierArgs {
             None => Ok(()),
         }
     }
+}
+
+impl PipelineArgs {
+    /// `options` with those of the pipeline.
+    fn added_to(&self, mut options: Builder) -> Builder {
+        if let Some(policy) = self.engrave {
+            options = options.engrave(policy.into());
+        }
+        if let Some(policy) = self.pointer_update {
+            options = options.pointer_update(policy.into());
+        }
+        if let Some(blocks) = self.blocks {
+            options = options.fixed_blocks(blocks == BlocksName::Fixed);
+        }
+        options.dram_parts(self.dram_parts()).nvm_parts(self.nvm_parts())
+    }
+
+    fn dram_parts(&self) -> Parts {
+        parts([self.dram_short, self.dram_long, self.dram_dictionary])
+    }
+
+    /// The parts of the file, 0 where nothing is said.
+    pub(crate) fn nvm_parts(&self) -> Parts {
+        parts([self.nvm_short, self.nvm_long, self.nvm_dictionary])
+    }
+}
+
+fn parts(sizes: [Option<Size>; 3]) -> Parts {
+    let [short, long, dictionary] = sizes.map(|size| size.map_or(0, |size| size.0));
+    Parts { short, long, dictionary }
 }
 
 impl AnsweringArgs {

@@ -401,7 +401,7 @@ impl Engrave {
             let dead = segment.descriptor().dead() as u32;
             let sites = [Site::BodyStamp, Site::BodyWriteBack];
             slots.set_dead(nvm.door(), sites, position, dead);
-            segment.descriptor().set_stamps(of_copy.word());
+            segment.descriptor().lead_to_stamps(&self.sections);
         });
         carry_deaths(memory, nvm, &segment, of_copy);
         nvm.door().fence(Site::BodyFence, memory.region());

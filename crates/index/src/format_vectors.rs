@@ -15,6 +15,7 @@ use crate::form::text_index::TextEntry;
 use crate::ground::corrupt::checksum;
 use crate::ground::ids::{SegmentId, State};
 use crate::ground::layout::{NvmLayout, NvmSettings, PARTS_START};
+use crate::ground::parts::Parts;
 use crate::ground::posting::{posting, rank_of};
 use crate::ground::section::{Kind, Section, Sections};
 use crate::ground::slot::{Mark, dead_word};
@@ -294,7 +295,7 @@ fn a_list_of_fields() {
 
 #[test]
 fn a_layout() {
-    let settings = NvmSettings { bytes: 1 << 20, log_bytes: 64 << 10 };
+    let settings = NvmSettings { bytes: 1 << 20, log_bytes: 64 << 10, parts: Parts::default() };
     let layout = NvmLayout::new(settings, 64 << 10);
     assert_eq!((layout.slots_max, layout.log), (64, (16_384, 65_536)));
     assert_eq!((layout.bucket_count.start(), layout.bucket_bits), (81_920, (4, 10)));

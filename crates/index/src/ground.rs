@@ -11,6 +11,7 @@ pub(crate) mod geometry;
 pub(crate) mod ids;
 pub(crate) mod layout;
 pub(crate) mod line_table;
+pub(crate) mod parts;
 pub(crate) mod per_field;
 pub(crate) mod posting;
 pub(crate) mod roots;
@@ -33,6 +34,7 @@ pub use layout::{
     SLOT_BYTES, SLOTS_MAX,
 };
 pub use line_table::LineTable;
+pub use parts::Parts;
 pub use posting::{FREQUENCY_MAX, LOCAL_MAX, frequency, local, posting, rank, rank_of};
 pub use roots::Gauge;
 pub use section::Kind;

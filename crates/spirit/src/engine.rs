@@ -89,12 +89,12 @@ impl Engine {
         let begun = Instant::now();
         let mut store = match options.directory.clone() {
             // The settings of an existing index count.
-            Some(directory) if options.mode != Mode::Volatile => {
+            Some(directory) => {
                 options.check()?;
                 Some(Store::open(&directory, &mut options)?)
             }
-            _ => {
-                (options.mode, options.directory) = (Mode::Volatile, None);
+            None => {
+                options.mode = Mode::Volatile;
                 None
             }
         };
@@ -157,7 +157,7 @@ impl Engine {
 
     /// Does the work of closing beforehand, while queries are still answered.
     pub(crate) fn prepare_close(&self) -> Result<(), WriteError> {
-        if self.store.is_none() || self.options.private {
+        if self.options.keeps_nothing() {
             self.settle();
             return Ok(());
         }
@@ -171,8 +171,11 @@ impl Engine {
             self.view.close();
             return Ok(());
         };
-        if self.options.private {
+        if self.options.keeps_nothing() {
             self.executors.iter_mut().for_each(Executor::stop);
+            if !self.options.private {
+                self.view.close();
+            }
             return Ok(());
         }
         self.close_executors()?;

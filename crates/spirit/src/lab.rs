@@ -11,7 +11,7 @@ use spirit_query::{Operator, Query};
 
 pub use spirit_door::sim::Random;
 pub use spirit_door::trace::Trace;
-pub use spirit_index::ground::Postings;
+pub use spirit_index::ground::{PAGE, Parts, Postings};
 pub use spirit_index::rows::Statistics;
 pub use spirit_mem::disk_free;
 pub use spirit_query::{
@@ -88,6 +88,22 @@ impl Builder {
     /// Sets when segments are committed: readers move to the copies. Default: when DRAM runs short.
     pub fn pointer_update(mut self, policy: PointerUpdate) -> Self {
         self.options.pointer_update = policy;
+        self
+    }
+
+    /// Sets the sizes of the partitions of DRAM, for all executors together. Default: the short-term
+    /// one has three segments, the dictionary a quarter of the DRAM, and the long-term one what is
+    /// left. If only that one's size is set, the dictionary has what is left. Not persisted.
+    pub fn dram_parts(mut self, parts: Parts) -> Self {
+        self.options.dram_parts = parts;
+        self
+    }
+
+    /// Sets the sizes of the partitions of the second tier, for all executors together. Default: the
+    /// short-term one has a fifth, the dictionary an eighth, and the long-term one what is left. If
+    /// only that one's size is set, the short-term one has what is left.
+    pub fn nvm_parts(mut self, parts: Parts) -> Self {
+        self.options.nvm_parts = parts;
         self
     }
 

@@ -10,6 +10,9 @@ use spirit_forms::question::{Counting, cursor, not_negative, share};
 use crate::choice::{AlgorithmName, EvaluatorName, OperatorName};
 use crate::facets::facet;
 
+/// Each has a reader, of which an index has 64, and another process 31.
+const QUERY_THREADS_MAX: usize = 31;
+
 /// The heading of all options of queries in a command's help.
 const HEADING: &str = "Options of queries";
 
@@ -112,6 +115,9 @@ pub(crate) struct QueryArgs {
     /// match more terms in a segment [default: 1048576]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) expansions: Option<u32>,
+    /// Threads that answer the queries of a file side by side. Answers are printed in its order
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = threads_wanted)]
+    pub(crate) query_threads: usize,
 }
 
 impl AnsweringArgs {
@@ -127,6 +133,13 @@ impl QueryArgs {
         let usual = Limits::default();
         let timeout = self.timeout.map(Into::into);
         Limits { timeout, expansions: self.expansions.unwrap_or(usual.expansions), ..usual }
+    }
+}
+
+fn threads_wanted(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(threads @ 1..=QUERY_THREADS_MAX) => Ok(threads),
+        _ => Err(format!("choose 1 to {QUERY_THREADS_MAX}")),
     }
 }
 

@@ -7,7 +7,7 @@ use spirit::search::Total;
 use spirit::{Index, Lenient, Reader, SearchError};
 use spirit_forms::answer::ignored;
 
-use crate::answer::reader;
+use crate::answer::readers;
 use crate::args::{CountArgs, QueryArgs};
 use crate::failure::Failure;
 use crate::output::{json_line, out};
@@ -46,14 +46,13 @@ fn count_all<W: Write>(
     json: bool,
     out: &mut W,
 ) -> Result<(), Failure> {
-    let mut reader = reader(index, args)?;
-    let answer = |asked: Asked<'_>, out: &mut W| {
+    let answer = |reader: &mut Reader, asked: Asked<'_>, mut out: &mut dyn Write| {
         let query = asked.text;
-        let (total, warnings) = count(&mut reader, asked, up_to, args.lenient)?;
+        let (total, warnings) = count(reader, asked, up_to, args.lenient)?;
         let (count, exact) = (total.count(), up_to.map(|_| total.is_exact()));
         let sequence = index.is_read_only().then(|| reader.as_of());
         match (json, total) {
-            (true, _) => json_line(out, &Count { query, count, sequence, exact, warnings })?,
+            (true, _) => json_line(&mut out, &Count { query, count, sequence, exact, warnings })?,
             (false, Total::Exact(_)) => writeln!(out, "{count}")?,
             (false, Total::AtLeast(_)) => writeln!(out, "at least {count}")?,
         }
@@ -64,7 +63,7 @@ fn count_all<W: Write>(
         // A line for each query.
         false => Ok(writeln!(out, "-")?),
     };
-    queries.for_each(out, answer, refused)
+    queries.for_each(readers(index, args)?, out, answer, refused)
 }
 
 /// How many documents match, and what was passed over to know it, if that was wanted.

@@ -55,7 +55,7 @@ pub(crate) fn run(args: IngestArgs) -> Result<(), Failure> {
     let sources = Sources::of(&args)?;
     let index = match &args.directory {
         Some(directory) => directory::open_or_make(directory, &args.index, &args.tier)?,
-        None => args.index.open()?,
+        None => args.tier.added_to(args.index.options()).open()?,
     };
     let mut out = out();
     let ingested = ingest(&index, &args, sources, &interrupt, &mut out);

@@ -354,6 +354,7 @@ mod tests {
     use crate::ground::blocks::Blocks;
     use crate::ground::geometry::Postings;
     use crate::ground::layout::NvmSettings;
+    use crate::ground::parts::Parts;
     use crate::log::{Header, LogWriter, LoggedKey, Operations, RecordKind};
 
     const SALT: u32 = 77;
@@ -365,7 +366,12 @@ mod tests {
         store: false,
         postings: Postings::Raw,
         residency: Residency::OnTouch,
-        nvm: Some(NvmSettings { bytes: 4 << 20, log_bytes: 64 << 10 }),
+        parts: Parts { short: 0, long: 0, dictionary: 0 },
+        nvm: Some(NvmSettings {
+            bytes: 4 << 20,
+            log_bytes: 64 << 10,
+            parts: Parts { short: 0, long: 0, dictionary: 0 },
+        }),
     };
 
     /// What an executor logs of a group: documents from a sequence number on, and the end.

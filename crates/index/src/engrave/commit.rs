@@ -1,8 +1,11 @@
 //! Commit: readers of an engraved segment move to the second tier, and the DRAM copy is freed after
 //! its last reader has left. This is the paper's pointer update (§4.7).
 //!
-//! The descriptor's words are stored one by one, so a reader may find some old and some new. This
-//! is harmless: both copies have equal contents and stay until that reader has left. Packed lists
+//! Eight words are stored, seven of the descriptor and the pointer to it, one by one. So a reader may
+//! find some old and some new. This is harmless: both copies have equal contents and stay until that
+//! reader has left. Stamps and terms are led to the copy when it is engraved already. A second
+//! descriptor would need one store here. But each death would then be counted in both, and a
+//! snapshot that has either would have to see the same count. Deaths are many, and commits are few. Packed lists
 //! have other places than raw ones. So the segment's entries in the DRAM dictionary are changed
 //! too, one by one. One word of an entry leads to its list and says whether the list is packed.
 

@@ -25,6 +25,7 @@ use crate::ground::geometry::{
     Geometry, GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN, Settings,
 };
 use crate::ground::layout::{NvmSettings, PAGE, PARTS_START, ROOT_BYTES};
+use crate::ground::parts::Parts;
 
 const SLOT_BYTES: u64 = 4096;
 /// Number of words of a root.
@@ -151,6 +152,12 @@ root! {
     bulk_place_4 = 39,
     /// Its sixth word.
     bulk_place_5 = 40,
+    /// Bytes of the short-term partition of each executor's part; 0: a share of the part.
+    short_bytes = 41,
+    /// Bytes of its long-term partition; 0: what the others leave.
+    long_bytes = 42,
+    /// Bytes of its dictionary; 0: a share of the part.
+    dictionary_bytes = 43,
 }
 
 impl Root {
@@ -161,7 +168,12 @@ impl Root {
 
     /// Returns the sizes of each executor's part.
     pub fn nvm(&self) -> NvmSettings {
-        NvmSettings { bytes: self.nvm_bytes, log_bytes: self.log_bytes }
+        let parts = Parts {
+            short: self.short_bytes,
+            long: self.long_bytes,
+            dictionary: self.dictionary_bytes,
+        };
+        NvmSettings { bytes: self.nvm_bytes, log_bytes: self.log_bytes, parts }
     }
 
     /// Returns the form in which engraved lists are stored.
@@ -180,9 +192,19 @@ impl Root {
             store: self.store != 0,
             postings: self.postings(),
             residency: Residency::OnTouch,
+            parts: Parts::default(),
             nvm: Some(self.nvm()),
         };
         Ok(Settings { dram_bytes: Geometry::dram_bytes_min(settings)?, ..settings })
+    }
+
+    fn are_parts_possible(&self) -> bool {
+        let parts = [self.short_bytes, self.long_bytes, self.dictionary_bytes];
+        // The usual ones always fit.
+        let all_usual = parts == [0; 3];
+        all_usual
+            || (parts.iter().all(|bytes| *bytes < NUMBERS_MAX && bytes.is_multiple_of(PAGE))
+                && self.nvm().fits(self.segment_bytes))
     }
 
     /// True if the sizes are possible. Sums of possible sizes do not overflow.
@@ -191,7 +213,8 @@ impl Root {
             && self.executors > 0
             && self.nvm_bytes.is_multiple_of(PAGE)
             && self.nvm_bytes < NUMBERS_MAX
-            && self.log_bytes <= self.nvm_bytes;
+            && self.log_bytes <= self.nvm_bytes
+            && self.are_parts_possible();
         // The log has room for 32 bits of an incarnation.
         let numbers = self.generation < NUMBERS_MAX && self.incarnation < u32::MAX as u64;
         sizes && numbers

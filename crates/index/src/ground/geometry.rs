@@ -25,6 +25,7 @@ use crate::ground::blocks::Blocks;
 use crate::ground::fields::{COLUMNS_MAX, NEWEST_WORDS};
 use crate::ground::layout::{NVM_BYTES_MAX, NvmLayout, NvmSettings};
 use crate::ground::line_table::LineTable;
+use crate::ground::parts::Parts;
 use crate::ground::posting::LOCAL_MAX;
 use crate::ground::roots::ROOT_WORDS;
 use crate::ground::term::hash_bytes;
@@ -72,6 +73,8 @@ pub struct Settings {
     pub postings: Postings,
     /// The time when pages become resident.
     pub residency: Residency,
+    /// The sizes of the partitions of DRAM.
+    pub parts: Parts,
     /// The second tier, if there is one.
     pub nvm: Option<NvmSettings>,
 }
@@ -84,10 +87,14 @@ impl Settings {
         if !(SEGMENT_BYTES_MIN..=SEGMENT_BYTES_MAX).contains(&segment_bytes) {
             return Err(GeometryError::SegmentBytes { asked: segment_bytes });
         }
-        let Some(NvmSettings { bytes: nvm_bytes, log_bytes }) = self.nvm else {
+        let Some(nvm @ NvmSettings { bytes: nvm_bytes, .. }) = self.nvm else {
             return Ok(());
         };
-        let nvm_bytes_min = NvmLayout::bytes_min(segment_bytes, log_bytes, self.store);
+        let parts_min = NvmSettings::parts_min(segment_bytes, self.store);
+        if let Some((part, asked, least)) = nvm.parts.below(parts_min) {
+            return Err(GeometryError::PartTooSmall { tier: "nvm", part, asked, least });
+        }
+        let nvm_bytes_min = nvm.bytes_min(segment_bytes, self.store);
         if nvm_bytes > NVM_BYTES_MAX {
             return Err(GeometryError::NvmTooLarge { nvm_bytes });
         }
@@ -107,9 +114,14 @@ impl Settings {
     /// one that is being flushed.
     fn dram_bytes_min(self, extent_shift: u32) -> Result<u64, GeometryError> {
         self.check_tier()?;
+        let divided = |dram_bytes| Geometry::divide(Settings { dram_bytes, ..self }, extent_shift);
+        let parts_min = divided(0).parts_min();
+        if let Some((part, asked, least)) = self.parts.below(parts_min) {
+            return Err(GeometryError::PartTooSmall { tier: "dram", part, asked, least });
+        }
         let holds = |dram_bytes| {
-            let divided = Geometry::divide(Settings { dram_bytes, ..self }, extent_shift);
-            divided.long.1 >= divided.long_bytes_min()
+            let divided = divided(dram_bytes);
+            divided.long.1 >= parts_min.long && divided.dictionary_bytes() >= parts_min.dictionary
         };
         // A large second tier has many segments, and each has its place in the table. So the loop
         // tries some dozen sizes.
@@ -143,6 +155,17 @@ pub enum GeometryError {
         segment_bytes: u64,
         /// True if the segment size may change: the index does not exist yet.
         is_new: bool,
+    },
+    /// A partition is smaller than segments need.
+    PartTooSmall {
+        /// The tier: dram or nvm.
+        tier: &'static str,
+        /// The partition: short, long or dictionary.
+        part: &'static str,
+        /// The bytes asked for, per executor.
+        asked: u64,
+        /// The least bytes, per executor.
+        least: u64,
     },
     /// The second tier does not hold the segments in flight.
     NvmTooSmall {
@@ -189,7 +212,7 @@ pub struct Geometry {
     pub roots: Span<AtomicU64>,
     /// Number of descriptor table slots; a power of two.
     pub segments_max: u64,
-    /// Two words a slot: pointer to read (GSP), pointer to the persistent copy (NSP).
+    /// A word a slot: the pointer to read (GSP).
     pub table: Span<AtomicU64>,
     /// Descriptors: four lines each, two versions a slot.
     pub descriptors: Span<Line>,
@@ -333,6 +356,21 @@ impl Geometry {
         (2 * filled + flush + unused) * self.extent_bytes / 8 + chunks + fixed
     }
 
+    /// Returns the least sizes of partitions.
+    fn parts_min(&self) -> Parts {
+        Parts {
+            short: FRESH_EXTENTS * self.extent_bytes,
+            long: self.long_bytes_min(),
+            // The terms of a segment.
+            dictionary: self.extent_bytes,
+        }
+    }
+
+    /// Returns the bytes of the dictionary.
+    fn dictionary_bytes(&self) -> u64 {
+        self.dictionary_lines.bytes() + self.dictionary_pool.bytes()
+    }
+
     /// Divides the memory. A fresh extent has a segment's bytes shifted by `extent_shift`.
     fn divide(settings: Settings, extent_shift: u32) -> Geometry {
         let dram = settings.dram_bytes / 4096 * 4096;
@@ -351,22 +389,36 @@ impl Geometry {
             start
         };
         let roots = Span::new(take(ROOT_WORDS * 8), ROOT_WORDS);
-        let table = Span::new(take(segments_max * 16), segments_max * 2);
+        let table = Span::new(take(segments_max * 8), segments_max);
         let descriptors = segments_max * 2 * DESCRIPTOR_BYTES;
         let descriptors = Span::new(take(descriptors), descriptors / 64);
         let arrivals = Span::new(take(segments_max * 8), segments_max);
-        let short = (take(FRESH_EXTENTS * extent_bytes), FRESH_EXTENTS * extent_bytes);
-        let dictionary = dram / 4;
+        let parts = settings.parts;
+        let extents = (parts.short / extent_bytes).max(FRESH_EXTENTS);
+        let short = (take(extents * extent_bytes), extents * extent_bytes);
+        let key_lines = LineTable::lines_in(dram / 16);
+        let filter_lines = if nvm.is_some() { key_filter_lines(dram / 32) } else { 0 };
+        let dictionary = match (parts.dictionary, parts.long) {
+            (0, 0) => dram / 4,
+            (0, long) => {
+                // Each part begins at a page.
+                let others = long + (key_lines + filter_lines) * 64 + 4 * 4096;
+                (nvm_bytes + dram).saturating_sub(short.0 + short.1 + others)
+            }
+            (dictionary, _) => dictionary,
+        };
         let lines = LineTable::lines_in(dictionary / 12);
         let dictionary_lines = Span::new(take(lines * 64), lines);
         let pool = (dictionary / 64).saturating_sub(lines);
         let dictionary_pool = Span::new(take(pool * 64), pool);
-        let lines = LineTable::lines_in(dram / 16);
-        let key_lines = Span::new(take(lines * 64), lines);
-        let lines = if nvm.is_some() { key_filter_lines(dram / 32) } else { 0 };
-        let filter_lines = Span::new(take(lines * 64), lines);
+        let key_lines = Span::new(take(key_lines * 64), key_lines);
+        let filter_lines = Span::new(take(filter_lines * 64), filter_lines);
         let start = take(0);
-        let long = (start, (nvm_bytes + dram).saturating_sub(start));
+        let rest = (nvm_bytes + dram).saturating_sub(start);
+        let long = (
+            start,
+            if parts.long == 0 { rest } else { rest.min(parts.long.next_multiple_of(4096)) },
+        );
         let row_shift = (segment_bytes >> 13).clamp(64, 4096).ilog2();
         let vector_shift = (segment_bytes >> 8).clamp(2048, 128 << 10).ilog2();
         let text_chunk = (extent_bytes >> 6).clamp(4096, 1 << 20).next_power_of_two();
@@ -546,7 +598,66 @@ mod tests {
             store,
             postings: Postings::Raw,
             residency: Residency::OnTouch,
+            parts: Parts::default(),
             nvm: None,
+        }
+    }
+
+    fn tier(bytes: u64) -> NvmSettings {
+        NvmSettings { bytes, log_bytes: 64 << 10, parts: Parts::default() }
+    }
+
+    /// Partitions have the sizes asked for and do not overlap; the least heap has room for them.
+    #[test]
+    fn partitions_have_the_sizes_asked_for() {
+        let segment_bytes = 1 << 20;
+        let sizes = [0, 8 << 20, 64 << 20];
+        let all = sizes.iter().flat_map(|short| sizes.map(|long| (*short, long)));
+        for (short, long, dictionary) in all.flat_map(|(s, l)| sizes.map(|d| (s, l, d))) {
+            let parts = Parts { short, long, dictionary };
+            for nvm in [None, Some(tier(64 << 20))] {
+                let settings = Settings { nvm, parts, ..settings(segment_bytes, false) };
+                let least = Geometry::dram_bytes_min(settings).unwrap();
+                for dram_bytes in [least, least + 4096, least * 3] {
+                    let geometry = Geometry::new(Settings { dram_bytes, ..settings }).unwrap();
+                    let end = geometry.bytes + nvm.map_or(0, |nvm| nvm.bytes);
+                    assert!(geometry.long.0 + geometry.long.1 <= end, "{geometry:?}");
+                    assert!(geometry.filter_lines.end() <= geometry.long.0);
+                    assert!(geometry.dictionary_pool.end() <= geometry.key_lines.start());
+                    let had = (geometry.short.1, geometry.long.1, geometry.dictionary_bytes());
+                    assert!(short == 0 || had.0 == short, "{parts:?} {geometry:?}");
+                    assert!(long == 0 || had.1 == long, "{parts:?} {geometry:?}");
+                    let is_near = dictionary.saturating_sub(128)..=dictionary;
+                    assert!(dictionary == 0 || is_near.contains(&had.2), "{parts:?} {had:?}");
+                }
+                assert!(Geometry::new(Settings { dram_bytes: least / 2, ..settings }).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn partitions_too_small_for_a_segment_are_refused() {
+        let small = Parts { short: 1 << 20, long: 1 << 20, dictionary: 1 << 10 };
+        let names = [
+            Parts { short: small.short, ..Parts::default() },
+            Parts { long: small.long, ..Parts::default() },
+            Parts { dictionary: small.dictionary, ..Parts::default() },
+        ];
+        for (number, parts) in names.into_iter().enumerate() {
+            let dram = Settings { parts, ..settings(1 << 20, false) };
+            let nvm = Settings {
+                nvm: Some(NvmSettings { parts, ..tier(64 << 20) }),
+                ..settings(2 << 20, false)
+            };
+            for (tier_name, settings) in [("dram", dram), ("nvm", nvm)] {
+                let Err(GeometryError::PartTooSmall { tier, part, asked, least }) =
+                    Geometry::new(Settings { dram_bytes: 1 << 30, ..settings })
+                else {
+                    panic!("{settings:?}");
+                };
+                assert_eq!((tier, part), (tier_name, ["short", "long", "dictionary"][number]));
+                assert!(asked < least);
+            }
         }
     }
 
@@ -571,7 +682,7 @@ mod tests {
     fn the_least_heap_holds_two_segments() {
         for nvm_bytes in [0, 8 << 20, 64 << 20, 128 << 20, 2 << 30, 64 << 30] {
             for (segment_bytes, store) in [(64 << 10, false), (64 << 10, true), (1 << 20, true)] {
-                let nvm = NvmSettings { bytes: nvm_bytes, log_bytes: 64 << 10 };
+                let nvm = tier(nvm_bytes);
                 let nvm = (nvm_bytes > 0).then_some(nvm);
                 let settings = Settings { nvm, ..settings(segment_bytes, store) };
                 let least = Geometry::dram_bytes_min(settings).unwrap();
@@ -591,8 +702,7 @@ mod tests {
     #[test]
     fn less_dram_has_smaller_extents() {
         for (segment_bytes, store) in [(1 << 20, false), (8 << 20, true), (128 << 20, false)] {
-            let nvm = NvmSettings { bytes: 2 << 30, log_bytes: 64 << 10 };
-            let settings = Settings { nvm: Some(nvm), ..settings(segment_bytes, store) };
+            let settings = Settings { nvm: Some(tier(2 << 30)), ..settings(segment_bytes, store) };
             let whole = Geometry::dram_bytes_min(settings).unwrap();
             let of = |dram_bytes| Geometry::fitting(Settings { dram_bytes, ..settings });
             assert_eq!(of(whole).unwrap().extent_bytes, segment_bytes);

@@ -15,6 +15,8 @@
 use spirit_mem::{Line, Span};
 use std::sync::atomic::AtomicU64;
 
+use crate::ground::parts::Parts;
+
 /// Alignment of all parts of the layout.
 pub const PAGE: u64 = 4096;
 /// The merged dictionary gets one in this number of bytes that slots and log leave.
@@ -53,12 +55,41 @@ pub const LOG_BYTES_MIN: u64 = 16 << 10;
 const LOG_BYTES_AT_FIRST: u64 = 1 << 20;
 
 /// The sizes that the options ask for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NvmSettings {
     /// Bytes of the executor's part; a multiple of a page.
     pub bytes: u64,
     /// Bytes of the log.
     pub log_bytes: u64,
+    /// The sizes of partitions.
+    pub parts: Parts,
+}
+
+impl NvmSettings {
+    /// Returns the least sizes of the partitions that work with segments of this size: room for two
+    /// segments with any contents.
+    pub(crate) fn parts_min(segment_bytes: u64, store: bool) -> Parts {
+        let all = if store { 7 } else { 5 } * segment_bytes;
+        let (short, dictionary) = (all / SHORT_SHARE, all / DICTIONARY_SHARE);
+        Parts { short, dictionary, long: all - short - dictionary }
+    }
+
+    /// Returns the bytes of the least part that works with segments of this size, with partitions
+    /// of the sizes asked for.
+    pub fn bytes_min(&self, segment_bytes: u64, store: bool) -> u64 {
+        let parts = self.parts.or(Self::parts_min(segment_bytes, store));
+        let rest = self.log_bytes.max(LOG_BYTES_MIN).saturating_add(parts.sum());
+        // Slots are a sixty-fourth at most.
+        let bytes = if self.parts == Parts::default() { 0 } else { rest.saturating_add(rest / 8) };
+        let slots = NvmLayout::slots_max(bytes, segment_bytes) * SLOT_BYTES;
+        rest.saturating_add(slots).div_ceil(PAGE).saturating_mul(PAGE)
+    }
+
+    /// True if a part of this size has room for all partitions.
+    pub fn fits(&self, segment_bytes: u64) -> bool {
+        let layout = NvmLayout::new(*self, segment_bytes);
+        layout.long.0 + layout.long.1 <= layout.bytes
+    }
 }
 
 /// The places of an executor's part.
@@ -94,11 +125,24 @@ impl NvmLayout {
         let slot_bytes = (slots_max * SLOT_BYTES).next_multiple_of(PAGE);
         let log = (slot_bytes, settings.log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE));
         let rest = bytes.saturating_sub(log.0 + log.1);
-        let dictionary = (rest / DICTIONARY_SHARE / PAGE * PAGE).max(PAGE);
+        let asked = settings.parts.map(|bytes| bytes / PAGE * PAGE);
+        let dictionary = match asked.dictionary {
+            0 => (rest / DICTIONARY_SHARE / PAGE * PAGE).max(PAGE),
+            dictionary => dictionary,
+        };
         let Lines { bucket_count, bucket_bits, buckets, lines } =
             Lines::new(log.0 + log.1, dictionary);
-        let short = (log.0 + log.1 + dictionary, rest / SHORT_SHARE / PAGE * PAGE);
-        let long = (short.0 + short.1, rest - dictionary - short.1);
+        let short_bytes = match (asked.short, asked.long) {
+            (0, 0) => rest / SHORT_SHARE / PAGE * PAGE,
+            (0, long) => rest.saturating_sub(dictionary + long),
+            (short, _) => short,
+        };
+        let short = (log.0 + log.1 + dictionary, short_bytes);
+        let long_bytes = match asked.long {
+            0 => rest.saturating_sub(dictionary + short.1),
+            long => long,
+        };
+        let long = (short.0 + short.1, long_bytes);
         let slots = Span::new(0, slots_max * SLOT_BYTES / 8);
         NvmLayout {
             bytes,
@@ -160,14 +204,6 @@ impl NvmLayout {
         Span::new(self.buckets.start() + before * size_of::<AtomicU64>() as u64, 1 << bits)
     }
 
-    /// Returns the bytes of the least part that works with segments of this size: room for two
-    /// segments with any contents.
-    pub fn bytes_min(segment_bytes: u64, log_bytes: u64, store: bool) -> u64 {
-        let segments = if store { 7 } else { 5 };
-        let slots = Self::slots_max(0, segment_bytes) * SLOT_BYTES;
-        (slots + log_bytes.max(LOG_BYTES_MIN) + segments * segment_bytes).next_multiple_of(PAGE)
-    }
-
     fn slots_max(bytes: u64, segment_bytes: u64) -> u64 {
         (bytes / segment_bytes * 2).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX)
     }
@@ -206,7 +242,8 @@ mod tests {
     #[test]
     fn partitions_follow_each_other_and_fill_the_part() {
         for (bytes, segment, log) in [(1 << 20, 64 << 10, 0), (8 << 30, 64 << 20, 256 << 20)] {
-            let layout = NvmLayout::new(NvmSettings { bytes, log_bytes: log }, segment);
+            let settings = NvmSettings { bytes, log_bytes: log, parts: Parts::default() };
+            let layout = NvmLayout::new(settings, segment);
             assert!(layout.slots.end() <= layout.log.0);
             assert_eq!(layout.log.0 + layout.log.1 + 64, layout.buckets.start());
             let (first, last) = layout.bucket_bits;
@@ -222,6 +259,35 @@ mod tests {
             assert!(layout.long.1 >= layout.short.1 * 3);
             assert!(layout.lines.bytes() >= layout.long.1 / 8);
             assert!([layout.log.0, layout.short.0, layout.long.0].iter().all(|at| at % PAGE == 0));
+        }
+    }
+
+    /// A partition has the size asked for, and the others what is left: of a part that is as large
+    /// as asked for, or larger.
+    #[test]
+    fn partitions_have_the_sizes_asked_for() {
+        let (segment, mib) = (1 << 20, 1 << 20);
+        let sizes = [0, 2 * mib, 5 * mib, 40 * mib];
+        let all = sizes.iter().flat_map(|short| sizes.map(|long| (*short, long)));
+        for (short, long, dictionary) in all.flat_map(|(s, l)| sizes.map(|d| (s, l, d))) {
+            let parts = Parts { short, long, dictionary };
+            for store in [false, true] {
+                if parts.below(NvmSettings::parts_min(segment, store)).is_some() {
+                    continue;
+                }
+                let log_bytes = 64 << 10;
+                let least = NvmSettings { bytes: 0, log_bytes, parts }.bytes_min(segment, store);
+                for bytes in [least, least + PAGE, least * 2, least * 9] {
+                    let settings = NvmSettings { bytes, log_bytes, parts };
+                    assert!(settings.fits(segment), "{settings:?}");
+                    let layout = NvmLayout::new(settings, segment);
+                    let dictionary = layout.short.0 - layout.log.0 - layout.log.1;
+                    let had = Parts { short: layout.short.1, long: layout.long.1, dictionary };
+                    assert_eq!(parts.or(had), had, "{settings:?}");
+                    let least = NvmSettings::parts_min(segment, store).map(|b| b - PAGE);
+                    assert_eq!(had.below(least), None, "{settings:?}");
+                }
+            }
         }
     }
 

@@ -2,9 +2,12 @@
 //!
 //! A segment has a *position* in the index's order and an *id*, which is the position and a version
 //! bit. A segment that is rewritten keeps its position and changes its version. A table slot holds
-//! two words. The first is the pointer to the descriptor of the copy to read (GSP), whose low three
-//! bits are the segment's state. The second is the pointer to the persistent copy's descriptor
-//! (NSP). One store of the GSP moves a segment to another format or tier.
+//! one word: the pointer to the descriptor of the copy to read (GSP), whose low three bits are the
+//! segment's state.
+//!
+//! The paper's slot has a second pointer, to the persistent copy of a segment that is not committed
+//! (NSP). Here it would have no reader: that copy is found by its position, in the slots of the file
+//! (`Nvm::sections`).
 
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -212,11 +215,11 @@ impl<'a> Descriptor<'a> {
         self.set_total_tokens(total.tokens);
     }
 
-    /// Leads readers to an engraved segment's copy. Nothing else of the descriptor changes by it.
-    /// Packed data has its own words, since rows and entries say to which form they lead.
+    /// Leads readers to an engraved segment's copy, but to its stamps and terms: to these they are
+    /// led once it is engraved. Packed data has its own words, since rows and entries say to which
+    /// form they lead.
     pub fn lead_to(self, sections: &Sections) {
         let start = |kind| sections.get(kind).start;
-        self.set_stamps(Stamps::of(sections).word());
         self.set_row_directory(start(Kind::RowDirectory));
         if sections.are_packed() {
             self.set_posting_words(0);
@@ -226,11 +229,15 @@ impl<'a> Descriptor<'a> {
             self.set_lists(start(Kind::Postings) | self.lists() & BITMAPS);
         }
         self.set_lengths(LengthArray::word(sections.get(Kind::Lengths), self.rows()));
-        self.lead_to_terms(sections);
         let if_any = |section: Section| if section.bytes > 0 { section.start } else { 0 };
         self.set_columns(if_any(sections.get(Kind::Columns)));
         self.set_texts(if_any(sections.get(Kind::TextIndex)));
         self.set_term_map(0);
+    }
+
+    /// Leads operations to the death stamps of an engraved segment's copy.
+    pub(crate) fn lead_to_stamps(self, sections: &Sections) {
+        self.set_stamps(Stamps::of(sections).word());
     }
 
     /// Leads readers of terms in order to an engraved segment's copy. For packed terms it first
@@ -296,7 +303,7 @@ impl<'a> DescriptorTable<'a> {
     /// is no such segment.
     #[inline]
     pub fn get(self, position: Position) -> Option<(Descriptor<'a>, State)> {
-        let gsp = self.slots[(position as u64 & self.mask) as usize * 2].load(Acquire);
+        let gsp = self.slot(position).load(Acquire);
         let state = State::from_tag(gsp & TAG)?;
         let line = ((gsp & !TAG) - self.lines_start) / size_of::<Line>() as u64;
         let descriptor = self.at(line as usize);
@@ -308,8 +315,7 @@ impl<'a> DescriptorTable<'a> {
     pub fn publish(self, id: SegmentId, state: State) {
         let slot = (id.position() as u64 & self.mask) * 2 + (id.0 & 1) as u64;
         let offset = self.lines_start + slot * (DESCRIPTOR_LINES * size_of::<Line>()) as u64;
-        self.slots[(id.position() as u64 & self.mask) as usize * 2]
-            .store(offset | state as u64, Release);
+        self.slot(id.position()).store(offset | state as u64, Release);
     }
 
     /// Returns the running [total](Descriptor::total) of the segment before `position`, from which
@@ -322,7 +328,12 @@ impl<'a> DescriptorTable<'a> {
 
     /// Clears the slot of `position`: the segment is gone.
     pub fn clear(self, position: Position) {
-        self.slots[(position as u64 & self.mask) as usize * 2].store(0, Relaxed);
+        self.slot(position).store(0, Relaxed);
+    }
+
+    #[inline(always)]
+    fn slot(self, position: Position) -> &'a AtomicU64 {
+        &self.slots[(position as u64 & self.mask) as usize]
     }
 }
 

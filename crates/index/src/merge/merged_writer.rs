@@ -423,6 +423,7 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::ground::layout::NvmSettings;
+    use crate::ground::parts::Parts;
     use crate::ground::term::FieldId;
     use crate::tier::Tier;
 
@@ -445,7 +446,10 @@ pub(crate) mod tests {
             let path = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
             let file = Arc::new(HeapFile::create(&path, bytes).unwrap());
             std::fs::remove_file(path).unwrap();
-            let layout = NvmLayout::new(NvmSettings { bytes, log_bytes: 0 }, 64 << 10);
+            let layout = NvmLayout::new(
+                NvmSettings { bytes, log_bytes: 0, parts: Parts::default() },
+                64 << 10,
+            );
             let tier = Tier {
                 file,
                 start: 0,

@@ -188,6 +188,8 @@ pub(crate) fn describe(
     descriptor.set_total(memory.table().total_before(id.position()) + kept);
     descriptor.set_deaths(0);
     memory.add_dead(descriptor, dead as u64);
+    descriptor.lead_to_stamps(sections);
+    descriptor.lead_to_terms(sections);
     descriptor.lead_to(sections);
     if sections.are_packed() {
         memory.note_packed(id.position());

@@ -60,8 +60,8 @@ impl Index {
     /// Writes a backup of the index to the file `out`, like [`Backup::make`]. Writes and queries go
     /// on meanwhile.
     pub fn backup(&self, out: impl AsRef<Path>) -> Result<Report, BackupError> {
-        let store = self.written().and_then(|engine| engine.store.as_ref());
-        let store = store.ok_or(BackupError::Volatile)?;
+        let kept = self.written().filter(|engine| !engine.options.keeps_nothing());
+        let store = kept.and_then(|engine| engine.store.as_ref()).ok_or(BackupError::Volatile)?;
         back_up(&store.path(), out.as_ref(), How::default(), &mut |_| {})
     }
 }

@@ -5,7 +5,8 @@ use std::fmt;
 /// The events that operations survive.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// Nothing survives: the index is in memory.
+    /// Nothing survives. Without a directory the index is in DRAM. With one, a file there without a
+    /// name is its second tier, which no other process can read.
     Volatile,
     /// Operations before an orderly shutdown survive.
     Graceful,

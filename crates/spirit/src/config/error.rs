@@ -108,6 +108,11 @@ pub enum OpenError {
     },
     /// Only an existing index in a directory can be opened for reading only.
     NothingToRead,
+    /// The directory has an index that is kept, and a volatile one would have its name.
+    NotVolatile {
+        /// The file of that index.
+        path: PathBuf,
+    },
     /// Only an index in a directory can have its result cache in the second tier.
     NoSecondTier,
     /// A process has the index open for writing, and does not answer a process that wants to read.
@@ -180,6 +185,11 @@ impl fmt::Display for OpenError {
             OpenError::Corrupt(damage) => write!(
                 f,
                 "{damage}; run `spirit check`, restore a backup, or save intact parts with `spirit salvage`"
+            ),
+            OpenError::NotVolatile { path } => write!(
+                f,
+                "{}: an index is kept here; a volatile index needs a directory without one",
+                path.display()
             ),
             OpenError::Durability { path, medium } => write!(
                 f,
@@ -267,6 +277,18 @@ impl Error for OpenError {
     }
 }
 
+/// Returns the name of a partition of a tier.
+fn part_name(tier: &str, part: &str) -> &'static str {
+    match (tier, part) {
+        ("nvm", "short") => "nvm_short",
+        ("nvm", "long") => "nvm_long",
+        ("nvm", _) => "nvm_dictionary",
+        (_, "short") => "dram_short",
+        (_, "long") => "dram_long",
+        _ => "dram_dictionary",
+    }
+}
+
 /// Converts sizes that do not fit into the memory of an executor.
 impl From<GeometryError> for OpenError {
     fn from(error: GeometryError) -> OpenError {
@@ -280,6 +302,12 @@ impl From<GeometryError> for OpenError {
             GeometryError::HeapTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new } => {
                 OpenError::DramTooSmall { dram_bytes, dram_bytes_min, segment_bytes, is_new }
             }
+            GeometryError::PartTooSmall { tier, part, asked, least } => OpenError::Setting {
+                name: part_name(tier, part),
+                asked,
+                min: least,
+                max: if tier == "nvm" { NVM_BYTES_MAX } else { EXECUTOR_BYTES_MAX },
+            },
             GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes } => {
                 OpenError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes }
             }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use spirit_door::trace::Trace;
 use spirit_index::ground::Blocks;
-use spirit_index::ground::{GeometryError, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+use spirit_index::ground::{GeometryError, Parts, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
 use spirit_index::merge::RUN_MAX;
 use spirit_mem::Residency;
 use spirit_query::Level;
@@ -78,6 +78,9 @@ pub(crate) struct Options {
     pub(crate) mode: Mode,
     pub(crate) durability: Durability,
     pub(crate) nvm_bytes: Option<u64>,
+    /// The sizes of partitions, for all executors together: those of DRAM, and of the second tier.
+    pub(crate) dram_parts: Parts,
+    pub(crate) nvm_parts: Parts,
     pub(crate) log_bytes: Option<u64>,
     pub(crate) reserve_full: bool,
     pub(crate) engrave: EngravePolicy,
@@ -129,6 +132,8 @@ impl Default for Options {
             mode: Mode::default(),
             durability: Durability::default(),
             nvm_bytes: None,
+            dram_parts: Parts::default(),
+            nvm_parts: Parts::default(),
             log_bytes: None,
             reserve_full: false,
             engrave: EngravePolicy::default(),
@@ -224,7 +229,11 @@ impl Options {
             |share: u64| (dram_bytes / share).clamp(SEGMENT_BYTES_MIN, SEGMENT_BYTES_DEFAULT_MAX);
         let fits = |share: &u64| {
             let options = Options { segment_bytes: Some(of(*share)), ..self.clone() };
-            !matches!(options.geometry(), Err(GeometryError::HeapTooSmall { .. }))
+            let geometry = options.geometry();
+            !matches!(
+                geometry,
+                Err(GeometryError::HeapTooSmall { .. } | GeometryError::PartTooSmall { .. })
+            )
         };
         // If no size fits, `check` names the least DRAM for the smallest segment.
         of(SEGMENT_SHARES.clone().find(fits).unwrap_or(*SEGMENT_SHARES.end()))
@@ -258,6 +267,7 @@ impl Options {
             store: self.store,
             postings: self.postings(),
             residency: self.residency,
+            parts: self.dram_parts.each(self.executors as u64),
             nvm: self.directory.as_ref().map(|_| self.nvm()),
         }
     }

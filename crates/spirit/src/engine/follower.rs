@@ -130,6 +130,7 @@ fn of_writer(
     let followed = Followed { roots, starts, start, medium: file.medium(), source };
     let (root, _) = trust::find_root(&file, options)?;
     options.dram_bytes = welcome.dram_bytes;
+    options.dram_parts = welcome.dram_parts;
     options.fixed_blocks = welcome.fixed_blocks;
     options.reader_lease = welcome.lease;
     options.readers_max = READERS_MAX;

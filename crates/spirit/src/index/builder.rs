@@ -233,7 +233,8 @@ impl Builder {
 
     /// Sets the directory of the index. A missing directory is made; an existing index is opened.
     ///
-    /// Without a directory the index is in memory, and its mode is [`Mode::Volatile`].
+    /// Without a directory the index is in DRAM, and its mode is [`Mode::Volatile`]. In that mode, a
+    /// directory is where the second tier's file lies, and must have no index.
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.options.directory = Some(directory.into());
         self

@@ -27,7 +27,7 @@ use std::sync::atomic::Ordering::{Acquire, Relaxed};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use spirit_index::ground::Geometry;
+use spirit_index::ground::{Geometry, Parts};
 use spirit_mem::reader_words::GROUPS;
 use spirit_mem::rendezvous::{self, Message, Rendezvous};
 use spirit_mem::shared_pins::{self, SharedPins};
@@ -37,7 +37,7 @@ use crate::config::clock::Clock;
 use crate::config::options::Options;
 
 /// The magic number, which includes the version.
-const MAGIC: u64 = u64::from_le_bytes(*b"SPRTLIV2");
+const MAGIC: u64 = u64::from_le_bytes(*b"SPRTLIV3");
 /// The pause if no process can be served: if this process has too many files open, for example.
 const REST: Duration = Duration::from_millis(50);
 
@@ -50,6 +50,7 @@ pub(crate) struct Welcome {
     pub(crate) fingerprint: u64,
     pub(crate) file: (u64, u64),
     pub(crate) dram_bytes: u64,
+    pub(crate) dram_parts: Parts,
     pub(crate) fixed_blocks: bool,
     pub(crate) lease: Duration,
     pub(crate) time_ms: u64,
@@ -63,6 +64,7 @@ impl Welcome {
             fingerprint: geometry.fingerprint(),
             file: (file.device, file.inode),
             dram_bytes: options.dram_bytes,
+            dram_parts: options.dram_parts,
             fixed_blocks: options.fixed_blocks,
             lease: options.reader_lease,
             time_ms: 0,
@@ -71,7 +73,7 @@ impl Welcome {
 
     fn message(&self) -> Message {
         let mut words = Message::default();
-        words[..11].copy_from_slice(&[
+        words[..14].copy_from_slice(&[
             MAGIC,
             self.group.is_none().into(),
             self.group.unwrap_or(0) as u64,
@@ -83,6 +85,9 @@ impl Welcome {
             self.fixed_blocks.into(),
             self.lease.as_millis() as u64,
             self.time_ms,
+            self.dram_parts.short,
+            self.dram_parts.long,
+            self.dram_parts.dictionary,
         ]);
         words
     }
@@ -90,13 +95,14 @@ impl Welcome {
     /// Reads a message; none if it is of another version.
     pub(crate) fn read(words: &Message) -> Option<Welcome> {
         let [magic, is_full, group, start, fingerprint, device, inode, rest @ ..] = *words;
-        let [dram_bytes, fixed, ms, time_ms, ..] = rest;
+        let [dram_bytes, fixed, ms, time_ms, short, long, dictionary, ..] = rest;
         (magic == MAGIC).then_some(Welcome {
             group: (is_full == 0).then_some(group as usize),
             start,
             fingerprint,
             file: (device, inode),
             dram_bytes,
+            dram_parts: Parts { short, long, dictionary },
             fixed_blocks: fixed != 0,
             lease: Duration::from_millis(ms),
             time_ms,

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `heap` | root, then a part for each executor; locked while the index is open for writing |
 //! | `heap.new` | an index that is being made: it is renamed once it is complete |
+//! | `volatile.new` | the second tier of a volatile index, which loses its name once it is complete |
 //! | `live` | the [socket](spirit_mem::rendezvous) that hands the writer's memory to readers |
 
 use std::path::{Path, PathBuf};
@@ -20,6 +21,7 @@ use spirit_index::tier::{Nvm, Tier};
 use spirit_mem::{HeapFile, HeapFileError, Medium, Region};
 
 use crate::config::clock::{Clock, now_ms};
+use crate::config::durability::Mode;
 use crate::config::error::OpenError;
 use crate::config::options::{Options, name_word};
 use crate::storage::fields::Fields;
@@ -67,8 +69,14 @@ impl Store {
         }
         // Another process that wants to make the index here waits, and then finds it.
         let _held = lock_directory(directory)?;
+        let is_volatile = options.mode == Mode::Volatile;
         if is_there()? {
+            if is_volatile {
+                return Err(OpenError::NotVolatile { path });
+            }
             Self::open_existing(&path, options)
+        } else if is_volatile {
+            Self::make_nameless(directory, options)
         } else {
             Self::create(directory, &path, options)
         }
@@ -87,6 +95,15 @@ impl Store {
         made.inspect_err(|_| {
             drop(std::fs::remove_file(&new));
         })
+    }
+
+    /// Makes the second tier of a volatile index: a file without a name, which ends with the index.
+    fn make_nameless(directory: &Path, options: &mut Options) -> Result<Store, OpenError> {
+        let new = directory.join("volatile.new");
+        remove_unfinished(&new)?;
+        let made = Self::make(&new, options);
+        remove_unfinished(&new)?;
+        made
     }
 
     /// Makes the index's file under the name `new`. All of it is on the disk on return.
@@ -116,6 +133,9 @@ impl Store {
             retain_ms: options.retain.map_or(0, |age| age.as_millis() as u64),
             strict: options.strict.into(),
             postings: options.postings() as u64,
+            short_bytes: nvm.parts.short,
+            long_bytes: nvm.parts.long,
+            dictionary_bytes: nvm.parts.dictionary,
             start: random(),
             ..Root::default()
         };
@@ -165,7 +185,7 @@ impl Store {
         found: Option<Root>,
     ) -> Result<Store, OpenError> {
         // Another process could not map what lies in files without a name.
-        let is_live = !options.private && !options.media.has_directory();
+        let is_live = !options.keeps_nothing() && !options.media.has_directory();
         let live = is_live.then(|| Live::open(&file, options));
         let live = live.transpose().map_err(OpenError::from)?;
         let barrier = barrier(&file, options);
@@ -383,7 +403,7 @@ pub(crate) fn lock_directory(directory: &Path) -> Result<std::fs::File, OpenErro
 
 /// Returns the barrier that the medium needs for the level.
 fn barrier(file: &HeapFile, options: &Options) -> Barrier {
-    if file.is_private() {
+    if file.is_private() || options.mode == Mode::Volatile {
         return Barrier::Order;
     }
     match file.medium() {

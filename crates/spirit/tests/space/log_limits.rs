@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use spirit::lab::EngravePolicy;
 use spirit::{Analyzer, Batch, Builder, Index, Mode, OnFull, OpenError, Reader, WriteError};
-use spirit_index::ground::{NvmLayout, NvmSettings, PARTS_START};
+use spirit_index::ground::{NvmLayout, NvmSettings, PARTS_START, Parts};
 
 use crate::support::comes_back;
 use crate::support::directory::Directory;
@@ -43,7 +43,7 @@ fn cut_before_the_cancellation(directory: &Directory) -> bool {
 
 /// Where in the file the log lies.
 fn log() -> Range<u64> {
-    let settings = NvmSettings { bytes: NVM_BYTES, log_bytes: LOG_BYTES };
+    let settings = NvmSettings { bytes: NVM_BYTES, log_bytes: LOG_BYTES, parts: Parts::default() };
     let (start, bytes) = NvmLayout::new(settings, SEGMENT_BYTES).log;
     PARTS_START + start..PARTS_START + start + bytes
 }

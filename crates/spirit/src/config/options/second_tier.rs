@@ -34,6 +34,12 @@ impl Options {
         self.mode == Mode::Crash && self.durability == Durability::Os
     }
 
+    /// True if nothing of the index is kept when it closes: what it has is in memory, or in a file
+    /// that has no name or stays unchanged.
+    pub(crate) fn keeps_nothing(&self) -> bool {
+        self.private || self.mode == Mode::Volatile
+    }
+
     /// True if operations are logged until their segment is engraved.
     ///
     /// In mode crash, they must survive a crash. In mode graceful, a full second tier may have no
@@ -58,6 +64,7 @@ impl Options {
         self.executors = usize::try_from(root.executors).map_err(|_| "number of executors")?;
         self.segment_bytes = Some(root.segment_bytes);
         self.nvm_bytes = Some(root.nvm_bytes * root.executors);
+        self.nvm_parts = root.nvm().parts.map(|bytes| bytes * root.executors);
         self.log_bytes = Some(root.log_bytes);
         self.positions = root.positions != 0;
         (self.store, self.opaque_text) = match root.store {
@@ -145,6 +152,10 @@ impl Options {
                     GeometryError::NvmTooSmall { nvm_bytes, nvm_bytes_min, segment_bytes }
                 })
             }
+            GeometryError::PartTooSmall { tier, part, asked, least } => {
+                let (asked, least) = (asked * executors, least * executors);
+                Some(GeometryError::PartTooSmall { tier, part, asked, least })
+            }
             _ => None,
         };
         named.unwrap_or(error)
@@ -180,7 +191,9 @@ impl Options {
             let wanted = (self.segment() * 16).min(bytes / 4);
             wanted.max(self.document_bytes_max as u64 * 4)
         });
-        NvmSettings { bytes, log_bytes: log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE) }
+        let log_bytes = log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE);
+        let parts = self.nvm_parts.each(executors).map(|bytes| bytes.next_multiple_of(PAGE));
+        NvmSettings { bytes, log_bytes, parts }
     }
 }
 
