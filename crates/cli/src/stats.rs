@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer};
 use spirit::Index;
 use spirit::cache::CacheStats;
 use spirit_forms::size::Size;
+use spirit_forms::values::rounded;
 
 use crate::failure::Failure;
 use crate::kept::Kept;
@@ -26,6 +27,8 @@ pub(crate) struct Stats {
     pub(crate) dictionary: Dictionary,
     pub(crate) bytes: Bytes,
     pub(crate) heap: Heap,
+    /// Seconds for which each stage of the pipeline worked since the start.
+    busy_seconds: Busy,
     /// What segments take in the second tier, by section.
     sections: Vec<Section>,
     pub(crate) mode: String,
@@ -38,6 +41,24 @@ pub(crate) struct Stats {
     /// Of an index in a directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
+}
+
+/// Seconds by stage.
+#[derive(Default)]
+pub(crate) struct Busy(Vec<(&'static str, f64)>);
+
+impl Busy {
+    /// The stages' times as `index` counts them.
+    pub(crate) fn of(stats: &spirit::stats::Stats) -> Busy {
+        Busy(stats.busy.clone())
+    }
+}
+
+impl Serialize for Busy {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let named = self.0.iter().map(|(stage, time)| (stage.replace(' ', "_"), rounded(*time, 6)));
+        serializer.collect_map(named)
+    }
 }
 
 #[derive(Serialize)]
@@ -185,6 +206,7 @@ impl Stats {
             },
             bytes: bytes(&stats.bytes),
             heap: heap(&stats),
+            busy_seconds: Busy::of(&stats),
             sections: sections.map(|(name, bytes)| Section { name, bytes }).collect(),
             mode: index.settings().mode.to_string(),
             schema: fields
@@ -231,6 +253,9 @@ impl Stats {
         match &self.heap.persistent {
             Some(tier) => tier.lines("heap, second tier", &mut lines),
             None => lines.push(("heap, second tier".into(), "none: the index is in memory".into())),
+        }
+        for (stage, time) in self.busy_seconds.0.iter().filter(|(_, time)| *time > 0.0) {
+            lines.push((format!("busy, {stage}"), format!("{time:.3} s since the start")));
         }
         for Section { name, bytes } in &self.sections {
             lines.push((format!("  segments' {name}"), Size(*bytes).to_string()));

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::path::Path;
+
 use common::{Folder, ingest, keys, spirit, spirit_fed};
 use serde_json::Value;
 
@@ -356,4 +358,88 @@ fn what_is_wrong_in_a_configuration_file_is_named() {
     }
     let line = spirit(&["ingest", "--config", "no/such.toml", &file]).failed(1);
     assert!(line.starts_with("spirit: no/such.toml: "), "{line}");
+}
+
+/// Two segments' worth of lines, and more.
+fn many_lines() -> String {
+    (0..30_000).map(|n| format!("word{} red{} line {n}\n", n % 5000, n % 7)).collect()
+}
+
+const PIPELINE: [&str; 6] = ["--dram", "16MiB", "--segment", "128KiB", "--nvm", "64MiB"];
+
+#[test]
+fn every_choice_of_the_pipeline_can_be_typed() {
+    let folder = Folder::new();
+    let (file, queries) = (folder.file("a.txt", many_lines()), folder.file("q.txt", "red3\n"));
+    let expected = "\nquery: red3\n";
+    for (number, choices) in [
+        &["--engrave", "lazy", "--pointer-update", "eager"][..],
+        &["--engrave", "opportunistic", "--pointer-update", "lazy", "--blocks", "fixed"],
+        &["--dram-short", "2MiB", "--dram-long", "6MiB", "--dram-dictionary", "4MiB"],
+        &["--nvm-short", "6MiB", "--nvm-long", "20MiB", "--nvm-dictionary", "8MiB"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let directory = folder.path(&format!("index{number}"));
+        for mode in ["crash", "graceful", "volatile"] {
+            let place = format!("{directory}-{mode}");
+            let args = ["ingest", "-d", &place, "--mode", mode, &file, "--queries", &queries];
+            let run = spirit(&[&args[..], &PIPELINE, choices].concat());
+            assert!(run.err.contains("q.txt:1: 4,286 matches in "), "{mode}: {}", run.err);
+            let out = run.done();
+            assert!(out.contains(expected), "{out}");
+            let summary: serde_json::Value =
+                serde_json::from_str(out.lines().next().unwrap()).unwrap();
+            let busy = &summary["busy_seconds"];
+            assert!(busy["ingest"].as_f64() > Some(0.0), "{summary}");
+            assert!(busy["flush"].as_f64() > Some(0.0), "{summary}");
+            let left = std::fs::read_dir(&place).unwrap().count();
+            assert_eq!(left > 0, mode != "volatile", "{mode}: {left} files");
+        }
+    }
+    let stats = spirit(&["stats", "-d", &folder.path("index3-crash"), "--json"]).json().remove(0);
+    let partitions = stats["heap"]["persistent"]["partitions"].as_array().unwrap();
+    let bytes = |name: &str| {
+        let named = partitions.iter().find(|partition| partition["name"] == name).unwrap();
+        named["cap"].as_u64().unwrap() >> 20
+    };
+    assert_eq!((bytes("nvm short-term"), bytes("nvm long-term")), (6, 20), "{stats}");
+}
+
+#[test]
+fn sizes_of_parts_that_cannot_be_are_wrong_usage() {
+    let folder = Folder::new();
+    let file = folder.file("a.txt", "red\n");
+    let directory = folder.path("index");
+    let ingest =
+        |more: &[&str]| spirit(&[&["ingest", "-d", &directory, &file][..], &PIPELINE, more].concat());
+    for (option, size, reason) in [
+        (
+            "--dram-short",
+            "1KiB",
+            "--dram-short: 1024 bytes are too small for the segments: give at least ",
+        ),
+        ("--dram-long", "1KiB", "--dram-long: 1024 bytes are too small"),
+        ("--dram-dictionary", "1KiB", "--dram-dictionary: 1024 bytes are too small"),
+        ("--nvm-short", "1KiB", "--nvm-short: 4096 bytes are too small"),
+        ("--nvm-long", "1KiB", "--nvm-long: 4096 bytes are too small"),
+        ("--nvm-dictionary", "1KiB", "--nvm-dictionary: 4096 bytes are too small"),
+        ("--dram-long", "1GiB", "--dram: a DRAM heap of 16777216 bytes is too small"),
+        ("--nvm-long", "1GiB", "--nvm: a second tier of 67108864 bytes is too small"),
+    ] {
+        let line = ingest(&[option, size]).failed(2);
+        assert!(line.starts_with(&format!("spirit: {reason}")), "{line}");
+        assert!(!Path::new(&directory).join("heap").exists());
+    }
+    ingest(&["--nvm-short", "8MiB"]).done();
+    let line = ingest(&["--nvm-short", "4MiB"]).failed(2);
+    let made = "was made with 8MiB, which cannot change; leave the option out";
+    assert!(line.starts_with("spirit: --nvm-short 4MiB: ") && line.ends_with(made), "{line}");
+    // The parts of DRAM are those of one run.
+    ingest(&["--dram-long", "6MiB"]).done();
+    let line = spirit(&["ingest", "-d", &directory, "--mode", "volatile", &file]).failed(1);
+    assert!(line.ends_with("a volatile index needs a directory without one"), "{line}");
+    let resumed = ["ingest", "-d", &directory, "--mode", "volatile", "--resume", &file];
+    assert!(spirit(&resumed).failed(2).starts_with("spirit: --resume: a volatile index"));
 }

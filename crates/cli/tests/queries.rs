@@ -2,6 +2,9 @@
 
 mod common;
 
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
 use common::{Folder, keys, spirit};
 use serde_json::{Value, json};
 
@@ -422,4 +425,75 @@ fn statistics_tell_what_is_where() {
         shown.lines().any(|line| line.starts_with("documents ") && line.ends_with(" 2")),
         "{shown}"
     );
+}
+
+/// A file of queries, some of which have no answer.
+fn many_queries() -> String {
+    let line = |n: usize| match n % 7 {
+        0 => "red AND bird\n".to_owned(),
+        1 => "(broken\n".to_owned(),
+        2 => format!("w{}\n", n % 90),
+        3 => "nothing\n".to_owned(),
+        4 => format!("w{} OR red\n", n % 30),
+        5 => "\"a red\"\n".to_owned(),
+        _ => "r*\n".to_owned(),
+    };
+    (0..500).map(line).collect()
+}
+
+/// What took how long is not compared.
+fn without_times(out: &str) -> Vec<String> {
+    let time = regex::Regex::new("\"took_us\":[0-9.]+|in [0-9.]+ .?s").unwrap();
+    out.lines().map(|line| time.replace_all(line, "").into_owned()).collect()
+}
+
+#[test]
+fn several_threads_answer_in_the_order_of_the_file() {
+    let folder = Folder::new();
+    let texts: String = (0..3000).map(|n| format!("{TEXT}w{} w{}\n", n % 100, n % 7)).collect();
+    let (file, queries) = (folder.file("a.txt", texts), folder.file("q.txt", many_queries()));
+    for more in [&["--json"][..], &[]] {
+        let asked = |command: &str, threads: &str| {
+            let args = [command, "--in", &file, "--queries", &queries, "--query-threads", threads];
+            spirit(&[&args[..], more].concat())
+        };
+        for command in ["search", "count"] {
+            let (one, four) = (asked(command, "1"), asked(command, "4"));
+            assert_eq!((one.code, four.code), (1, 1), "{}", one.err);
+            assert_eq!(without_times(&one.out), without_times(&four.out));
+            let [mut one, mut four] = [&one.err, &four.err].map(|err| without_times(err));
+            one.sort();
+            four.sort();
+            assert_eq!(one, four);
+            assert!(one.iter().any(|line| line.ends_with("71 of 500 queries have no answer")));
+        }
+    }
+    for threads in ["0", "32", "many"] {
+        let args = ["count", "--in", &file, "--query-threads", threads, "red"];
+        let run = spirit(&args);
+        assert_eq!(run.code, 2);
+        assert!(run.err.contains("choose 1 to 31"), "{}", run.err);
+    }
+}
+
+/// Each answer comes before the next query is known, and the end of the reader ends the command.
+#[test]
+fn several_threads_answer_each_query_at_once() {
+    let folder = Folder::new();
+    let (file, pipe) = (folder.file("a.txt", TEXT), folder.path("pipe"));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_spirit"));
+    command.args(["count", "--in", &file, "--queries", &pipe, "--query-threads", "3"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut queries = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for (query, count) in [("red", "3"), ("bird", "2"), ("fox OR blue", "2"), ("none", "0")] {
+        writeln!(queries, "{query}").unwrap();
+        assert_eq!(answers.next().unwrap().unwrap(), count);
+    }
+    drop(answers);
+    // The answer to this one has nowhere to go, and the pipe stays open.
+    writeln!(queries, "red").unwrap();
+    let ended = child.wait().unwrap();
+    assert!(ended.success(), "{ended}");
 }

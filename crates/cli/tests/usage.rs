@@ -176,12 +176,26 @@ fn options_of_other_modes_say_which_modes_have_them() {
         ("--durability", "os", "graceful and crash"),
         ("--group-wait", "5ms", "crash"),
         ("--group-bytes", "4096", "crash"),
-        ("--merge-after", "2", "graceful and crash"),
-        ("--reserve", "full", "graceful and crash"),
+    ] {
+        let tier = ["-d", &folder.path("none")];
+        for directory in [&[][..], &tier] {
+            let line = ingest(&[&[option, value, &file], directory].concat()).failed(2);
+            assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
+            assert!(line.ends_with(&format!(": {modes}")), "{line}");
+        }
+    }
+    for (option, value) in [
+        ("--merge-after", "2"),
+        ("--reserve", "full"),
+        ("--engrave", "lazy"),
+        ("--pointer-update", "eager"),
+        ("--nvm-short", "1MiB"),
+        ("--nvm-long", "1MiB"),
+        ("--nvm-dictionary", "1MiB"),
     ] {
         let line = ingest(&[option, value, &file]).failed(2);
-        assert!(line.starts_with(&format!("spirit: {option}: a volatile index")), "{line}");
-        assert!(line.ends_with(&format!(": {modes}")), "{line}");
+        let why = "a volatile index without a directory has no file; give -d DIR too";
+        assert_eq!(line, format!("spirit: {option}: {why}"));
     }
     assert!(ingest(&["--k1", "1", &file]).failed(2).contains("--k1: needs --order best"));
     let refused = spirit(&["search", "--in", &file, "--order", "bm25", "--b", "2", "a"]);
@@ -191,7 +205,7 @@ fn options_of_other_modes_say_which_modes_have_them() {
     assert_eq!(refused.code, 2);
     assert!(refused.err.contains("choose a number ≥ 0"), "{}", refused.err);
     let unused = ingest(&["--nvm", "1GiB", "--store", "no", &file]);
-    assert_eq!(unused.err, "spirit: --nvm is not used in volatile mode\n");
+    assert_eq!(unused.err, "spirit: --nvm is not used in volatile mode without -d\n");
     unused.done();
 }
 

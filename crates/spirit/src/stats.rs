@@ -150,6 +150,10 @@ pub struct Stats {
     pub engraved: (u64, f64),
     /// The number of segments merged since the start, and the time for that in seconds.
     pub merged: (u64, f64),
+    /// The time for which each stage of the pipeline worked since the start, in seconds, in all
+    /// executors together: name and time (paper's figure 6). `ingest` is the time of documents that
+    /// came many at a time, without the time for which it waited for room. That is `ingest waiting`.
+    pub busy: Vec<(&'static str, f64)>,
     /// The fences at each site of the second tier since the start: name and number.
     pub fences: Vec<(&'static str, u64)>,
     /// The durations of the log's syncs to the disk since the start: upper bounds in seconds, the
@@ -284,6 +288,7 @@ impl Adding<'_> {
         add_sections(memory, stats);
         add_work(&mut stats.engraved, shared.engraved());
         add_work(&mut stats.merged, shared.merged());
+        add_busy(memory, stats);
         stats.accepted += gauge(Gauge::Accepted);
         stats.deleted += gauge(Gauge::Deleted);
         stats.expired += expired;
@@ -373,6 +378,23 @@ impl Adding<'_> {
             PartitionStats { executor, name, used, bytes, largest_free }
         });
         stats.partitions.extend(named);
+    }
+}
+
+/// Adds the times of an executor's stages.
+fn add_busy(memory: &Memory, stats: &mut Stats) {
+    let seconds = |gauge| memory.gauge(gauge).load(Relaxed) as f64 / 1e9;
+    let waited = seconds(Gauge::WaitedTime);
+    let times = [
+        ("ingest", (seconds(Gauge::WrittenTime) - waited).max(0.0)),
+        ("ingest waiting", waited),
+        ("flush", seconds(Gauge::FlushedTime)),
+        ("engrave", seconds(Gauge::EngravedTime)),
+        ("merge", seconds(Gauge::MergedTime)),
+    ];
+    stats.busy.resize(times.len(), ("", 0.0));
+    for (sum, (stage, time)) in stats.busy.iter_mut().zip(times) {
+        *sum = (stage, sum.1 + time);
     }
 }
 

@@ -22,6 +22,7 @@ use crate::progress::Progress;
 use crate::queries::Queries;
 use crate::refusals;
 use crate::rejects::{Rejects, reasons_of};
+use crate::stats::Busy;
 use crate::totals::Totals;
 
 #[derive(Serialize)]
@@ -36,6 +37,8 @@ struct Summary<'a> {
     bytes: u64,
     /// Documents that went since the index was opened, to make room or since they were there for long enough.
     dropped: u64,
+    /// Seconds for which each stage of the pipeline worked.
+    busy_seconds: Busy,
     #[serde(flatten)]
     refusals: refusals::Summary<'a>,
     /// Files that were read, if there was a folder among them, and what else is there.
@@ -105,9 +108,11 @@ fn ingest(
         // The summary also counts what goes when the index closes. Closing reports a failure later.
         let _ = index.prepare_close();
     }
-    // The failure of the index is reported elsewhere; this count is only additional.
-    let dropped = dropped(index).map_or(0, |dropped| dropped.saturating_sub(dropped_before));
+    // The failure of the index is reported elsewhere; these figures are only additional.
+    let stats = index.stats().unwrap_or_default();
+    let dropped = stats.expired.saturating_sub(dropped_before);
     let summary = Summary {
+        busy_seconds: Busy::of(&stats),
         refusals: refusals.summary(),
         files: passed.map(|_| files.len()),
         passed,
@@ -148,11 +153,6 @@ impl Sources {
     }
 }
 
-/// Documents that were ever dropped.
-fn dropped(index: &Index) -> Result<u64, Failure> {
-    Ok(index.stats().map_err(Failure::work)?.expired)
-}
-
 fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary<'static> {
     Summary {
         documents: totals.documents,
@@ -162,6 +162,7 @@ fn summary(totals: Totals, time: Duration, dropped: u64) -> Summary<'static> {
         documents_per_second: rounded(rate(totals.documents, time), 1),
         bytes: totals.bytes,
         dropped,
+        busy_seconds: Busy::default(),
         refusals: refusals::Summary::default(),
         files: None,
         passed: None,

@@ -188,6 +188,7 @@ fn write_stages(text: &mut Text, figures: &[Figures], served: &[Arc<Served>]) {
     let lag = each(figures, |(_, stats, _)| stats.epoch_lag as f64);
     let help = "How often memory was given up since the oldest reader began, which keeps it";
     write(text, "spirit_epoch_lag", help, "", &lag);
+    write_busy(text, figures);
     type Work = fn(&Stats) -> (u64, f64);
     let stages: [(&str, &str, Work); 2] = [
         ("engrave", "written to the second tier", |stats| stats.engraved),
@@ -206,6 +207,19 @@ fn write_stages(text: &mut Text, figures: &[Figures], served: &[Arc<Served>]) {
         served.iter().map(|served| (served.name.as_str(), None, recovery(served))).collect();
     let help = "Time from the opening of an index until documents could be added";
     write(text, "spirit_recovery_duration_seconds", help, "", &recovery);
+}
+
+/// Writes the time for which each stage of the pipeline worked, or waited.
+fn write_busy(text: &mut Text, figures: &[Figures]) {
+    let mut samples = Vec::new();
+    for (index, stats, _) in figures {
+        for (stage, seconds) in &stats.busy {
+            samples.push(([("index", &**index), ("stage", *stage)], *seconds));
+        }
+    }
+    let samples: Vec<_> = samples.iter().map(|(labels, value)| (&labels[..], *value)).collect();
+    let help = "Time for which each stage worked since the start; ingest as far as documents came together";
+    text.counter("spirit_stage_busy_seconds_total", help, &samples);
 }
 
 /// Writes the time in which groups became durable on the disk. An index that survives only the end of

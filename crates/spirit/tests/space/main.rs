@@ -9,6 +9,7 @@ mod full_heap;
 mod keys;
 mod less_dram;
 mod log_limits;
+mod policies;
 mod retention;
 mod stalls;
 mod updates;
