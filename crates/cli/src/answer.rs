@@ -8,11 +8,12 @@ use spirit_forms::escape::{escaped, escaped_but};
 use spirit_forms::explained::Planned;
 
 use crate::args::{AnsweringArgs, QueryArgs};
+use crate::asked::{Asked, Refused};
 use crate::facets;
 use crate::failure::Failure;
 use crate::layout::Layout;
 use crate::output::{elapsed, grouped, json_line};
-use crate::queries::{Asked, Queries, Refused};
+use crate::queries::Queries;
 
 /// A reader of `index` for each thread that answers queries.
 pub(crate) fn readers(index: &Index, args: &QueryArgs) -> Result<Vec<Reader>, Failure> {

@@ -85,7 +85,7 @@ Examples:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Demo(DemoArgs),
-    Ingest(IngestArgs),
+    Ingest(Box<IngestArgs>),
     Index(CollectionArgs),
     Search(SearchArgs),
     Count(CountArgs),

@@ -137,6 +137,7 @@ fn set_pipeline(args: &mut PipelineArgs, key: &str, value: &str) -> Option<Resul
         "engrave" => choice(&mut args.engrave, value),
         "pointer-update" => choice(&mut args.pointer_update, value),
         "blocks" => choice(&mut args.blocks, value),
+        "stage-threads" => parsed(&mut args.stage_threads, value),
         "dram-short" => parsed(&mut args.dram_short, value),
         "dram-long" => parsed(&mut args.dram_long, value),
         "dram-dictionary" => parsed(&mut args.dram_dictionary, value),

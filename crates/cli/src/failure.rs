@@ -90,6 +90,7 @@ fn setting(name: &str, asked: u64, min: u64, max: u64) -> Failure {
     Failure::usage(match name {
         "executors" => format!("--executors {asked}: choose {min} to {max}"),
         "merge_after" => format!("--merge-after {asked}: choose {min} to {max}"),
+        "stage_threads" => format!("--stage-threads {asked}: choose {min} or {max}"),
         "retain in ms" => {
             format!("--retain {}: choose {} to {} days", time(asked), time(min), max / 86_400_000)
         }

@@ -7,6 +7,7 @@
 
 mod answer;
 mod args;
+mod asked;
 mod choice;
 mod chunk;
 mod commands;

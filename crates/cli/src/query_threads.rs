@@ -12,8 +12,8 @@ use std::thread;
 
 use spirit::Reader;
 
+use crate::asked::{Asked, QueryLine, QueryLines, Unanswered};
 use crate::failure::Failure;
-use crate::queries::{Asked, QueryLine, QueryLines, Unanswered};
 
 /// Queries that are read before their turn, for each thread.
 const AHEAD: usize = 16;

@@ -297,7 +297,7 @@ impl TierArgs {
         }
     }
 
-    /// Fails if something is said of a file, and there is none.
+    /// Fails if something is said of a file that a volatile index without a directory does not have.
     fn check_volatile(&self) -> Result<(), Failure> {
         self.check_kept()?;
         let pipeline = &self.pipeline;
@@ -346,6 +346,9 @@ impl PipelineArgs {
         }
         if let Some(blocks) = self.blocks {
             options = options.fixed_blocks(blocks == BlocksName::Fixed);
+        }
+        if let Some(threads) = self.stage_threads {
+            options = options.stage_threads(threads);
         }
         options.dram_parts(self.dram_parts()).nvm_parts(self.nvm_parts())
     }

@@ -22,7 +22,7 @@ fn the_summary_is_one_json_line() {
     assert!(out[0]["seconds"].as_f64().unwrap() > 0.0);
     assert!(out[0]["documents_per_second"].as_f64().unwrap() > 0.0);
     assert_eq!(out[0]["dropped"], 0);
-    assert_eq!(out[0].as_object().unwrap().len(), 6);
+    assert_eq!(out[0].as_object().unwrap().len(), 7);
 }
 
 #[test]
@@ -373,7 +373,7 @@ fn every_choice_of_the_pipeline_can_be_typed() {
     let (file, queries) = (folder.file("a.txt", many_lines()), folder.file("q.txt", "red3\n"));
     let expected = "\nquery: red3\n";
     for (number, choices) in [
-        &["--engrave", "lazy", "--pointer-update", "eager"][..],
+        &["--engrave", "lazy", "--pointer-update", "eager", "--stage-threads", "2"][..],
         &["--engrave", "opportunistic", "--pointer-update", "lazy", "--blocks", "fixed"],
         &["--dram-short", "2MiB", "--dram-long", "6MiB", "--dram-dictionary", "4MiB"],
         &["--nvm-short", "6MiB", "--nvm-long", "20MiB", "--nvm-dictionary", "8MiB"],
@@ -412,8 +412,9 @@ fn sizes_of_parts_that_cannot_be_are_wrong_usage() {
     let folder = Folder::new();
     let file = folder.file("a.txt", "red\n");
     let directory = folder.path("index");
-    let ingest =
-        |more: &[&str]| spirit(&[&["ingest", "-d", &directory, &file][..], &PIPELINE, more].concat());
+    let ingest = |more: &[&str]| {
+        spirit(&[&["ingest", "-d", &directory, &file][..], &PIPELINE, more].concat())
+    };
     for (option, size, reason) in [
         (
             "--dram-short",
@@ -434,8 +435,8 @@ fn sizes_of_parts_that_cannot_be_are_wrong_usage() {
     }
     ingest(&["--nvm-short", "8MiB"]).done();
     let line = ingest(&["--nvm-short", "4MiB"]).failed(2);
-    let made = "was made with 8MiB, which cannot change; leave the option out";
-    assert!(line.starts_with("spirit: --nvm-short 4MiB: ") && line.ends_with(made), "{line}");
+    let made = "was made with 8 MiB, which cannot change; leave the option out";
+    assert!(line.starts_with("spirit: --nvm-short 4 MiB: ") && line.ends_with(made), "{line}");
     // The parts of DRAM are those of one run.
     ingest(&["--dram-long", "6MiB"]).done();
     let line = spirit(&["ingest", "-d", &directory, "--mode", "volatile", &file]).failed(1);

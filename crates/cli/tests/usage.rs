@@ -242,6 +242,8 @@ fn heaps_that_cannot_be_divided_are_wrong_usage() {
     assert!(line.starts_with("spirit: --nvm: a second tier of 1024 bytes is too small"), "{line}");
     let line = spirit(&["ingest", "-d", &directory, &file, "--merge-after", "0"]).failed(2);
     assert_eq!(line, "spirit: --merge-after 0: choose 1 to 16");
+    let line = spirit(&["ingest", "-d", &directory, &file, "--stage-threads", "3"]).failed(2);
+    assert_eq!(line, "spirit: --stage-threads 3: choose 1 or 2");
 }
 
 #[test]

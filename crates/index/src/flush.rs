@@ -117,8 +117,8 @@ impl Flush {
         Engrave::new(self.id, self.counts, end)
     }
 
-    /// Continues until the flush is done or finds no room. Once it is done, readers use the new
-    /// form.
+    /// Continues until all is written, or there is no room. Readers use the new form once the flush
+    /// is [finished](Self::finish).
     pub fn run(&mut self, memory: &Memory, sorter: &mut TermSorter) -> Result<(), FlushStop> {
         let descriptor = memory.table().descriptor(self.id);
         let extent = Extent::new(memory.region(), memory.geometry(), descriptor.extent());
@@ -130,6 +130,14 @@ impl Flush {
         self.order_terms(memory, sorter, &extent, arrays);
         self.sorted += sorting.elapsed();
         self.write_columns(memory, sorter, extent, arrays);
+        Ok(())
+    }
+
+    /// Leads readers to the new form, which is written, and moves the window's end. The window is one
+    /// word, so nobody else moves its beginning meanwhile.
+    pub fn finish(&self, memory: &Memory) {
+        let Some(arrays) = self.arrays else { return };
+        let descriptor = memory.table().descriptor(self.id);
         descriptor.set_term_map(arrays.term_map.start());
         descriptor.set_term_order(arrays.order);
         descriptor.set_columns(arrays.columns);
@@ -148,7 +156,6 @@ impl Flush {
         memory.set_window(Window { end: self.id.position() + 1, ..memory.window() });
         memory.retire_blocks(Partition::Short, self.id);
         memory.dictionary().collect(memory.footing());
-        Ok(())
     }
 
     fn allocate(&mut self, memory: &Memory, extent: &Extent<'_>) -> Result<Arrays, FlushStop> {

@@ -91,6 +91,13 @@ impl Builder {
         self
     }
 
+    /// Sets the number of threads of each executor behind the ingest role (paper §4.3): 1, or 2 for
+    /// one that flushes and one that engraves and merges beside it. Default 1. Not persisted.
+    pub fn stage_threads(mut self, threads: usize) -> Self {
+        self.options.stage_threads = threads;
+        self
+    }
+
     /// Sets the sizes of the partitions of DRAM, for all executors together. Default: the short-term
     /// one has three segments, the dictionary a quarter of the DRAM, and the long-term one what is
     /// left. If only that one's size is set, the dictionary has what is left. Not persisted.
@@ -100,8 +107,8 @@ impl Builder {
     }
 
     /// Sets the sizes of the partitions of the second tier, for all executors together. Default: the
-    /// short-term one has a fifth, the dictionary an eighth, and the long-term one what is left. If
-    /// only that one's size is set, the short-term one has what is left.
+    /// short-term one has a fifth, the dictionary an eighth, and the long-term one what is left. Those
+    /// whose sizes are not set share what the others leave in these proportions.
     pub fn nvm_parts(mut self, parts: Parts) -> Self {
         self.options.nvm_parts = parts;
         self

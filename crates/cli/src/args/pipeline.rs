@@ -20,6 +20,10 @@ pub(crate) struct PipelineArgs {
     /// one size [default: variable]
     #[arg(long, value_name = "variable|fixed", hide_possible_values = true)]
     pub(crate) blocks: Option<BlocksName>,
+    /// Threads of each executor behind the one that adds. 1: one that flushes, engraves and merges. 2:
+    /// one more, so that a segment is flushed while others are engraved and merged [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) stage_threads: Option<usize>,
     /// Of --dram: bytes for segments that are being filled [default: three segments]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram_short: Option<Size>,
@@ -29,14 +33,13 @@ pub(crate) struct PipelineArgs {
     /// Of --dram: bytes for the dictionary [default: a quarter; with --dram-long what is left]
     #[arg(long, value_name = "SIZE")]
     pub(crate) dram_dictionary: Option<Size>,
-    /// Of --nvm: bytes for terms of segments that are not merged [default: a fifth; with --nvm-long
-    /// what is left]
+    /// Of --nvm: bytes for terms of segments that are not merged [default: 8 parts in 40]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm_short: Option<Size>,
-    /// Of --nvm: bytes for the rest of segments [default: what is left]
+    /// Of --nvm: bytes for the rest of segments [default: 27 parts in 40]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm_long: Option<Size>,
-    /// Of --nvm: bytes for the merged dictionary [default: an eighth]
+    /// Of --nvm: bytes for the merged dictionary [default: 5 parts in 40]
     #[arg(long, value_name = "SIZE")]
     pub(crate) nvm_dictionary: Option<Size>,
 }

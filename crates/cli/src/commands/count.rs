@@ -9,9 +9,10 @@ use spirit_forms::answer::ignored;
 
 use crate::answer::readers;
 use crate::args::{CountArgs, QueryArgs};
+use crate::asked::{Asked, Refused};
 use crate::failure::Failure;
 use crate::output::{json_line, out};
-use crate::queries::{Asked, Queries, Refused};
+use crate::queries::Queries;
 
 #[derive(Serialize)]
 struct Count<'a> {

@@ -7,10 +7,10 @@ use spirit_forms::escape::{escaped, escaped_but};
 use spirit_forms::stored::Stored;
 
 use crate::args::{GetArgs, IndexArgs};
+use crate::asked::Unanswered;
 use crate::directory;
 use crate::failure::Failure;
 use crate::output::{json_line, out};
-use crate::queries::Unanswered;
 use crate::values;
 
 /// Characters of a text of several lines.

@@ -27,7 +27,7 @@ use crate::failure::Failure;
 pub(crate) fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Demo(args) => demo::run(&args),
-        Command::Ingest(args) => ingest::run(args),
+        Command::Ingest(args) => ingest::run(*args),
         Command::Index(args) => index::run(args),
         Command::Search(args) => search::run(args),
         Command::Count(args) => count::run(args),

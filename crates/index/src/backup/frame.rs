@@ -18,7 +18,7 @@ use crate::ground::corrupt::checksum;
 /// `SPIRITBK`.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITBK");
 /// The format that this version reads and writes.
-pub const BACKUP_VERSION: u32 = 10;
+pub const BACKUP_VERSION: u32 = 11;
 const BYTE_ORDER: u64 = 0x0102_0304;
 /// Bytes before the first frame.
 const PREFACE_BYTES: u64 = 16;

@@ -35,7 +35,7 @@ const _: () = assert!(2 * SLOT_BYTES == ROOT_BYTES && WORDS as u64 * 8 <= SLOT_B
 /// `SPIRITIX`.
 const MAGIC: u64 = u64::from_le_bytes(*b"SPIRITIX");
 /// The format that this version reads and writes.
-pub const FORMAT_VERSION: u32 = 10;
+pub const FORMAT_VERSION: u32 = 11;
 /// Index of the field `start`.
 const START_FIELD: u64 = 26;
 const BYTE_ORDER: u64 = 0x0102_0304;

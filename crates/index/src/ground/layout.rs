@@ -125,24 +125,11 @@ impl NvmLayout {
         let slot_bytes = (slots_max * SLOT_BYTES).next_multiple_of(PAGE);
         let log = (slot_bytes, settings.log_bytes.max(LOG_BYTES_MIN).next_multiple_of(PAGE));
         let rest = bytes.saturating_sub(log.0 + log.1);
-        let asked = settings.parts.map(|bytes| bytes / PAGE * PAGE);
-        let dictionary = match asked.dictionary {
-            0 => (rest / DICTIONARY_SHARE / PAGE * PAGE).max(PAGE),
-            dictionary => dictionary,
-        };
+        let Parts { short, long, dictionary } = divide(rest, settings.parts);
         let Lines { bucket_count, bucket_bits, buckets, lines } =
             Lines::new(log.0 + log.1, dictionary);
-        let short_bytes = match (asked.short, asked.long) {
-            (0, 0) => rest / SHORT_SHARE / PAGE * PAGE,
-            (0, long) => rest.saturating_sub(dictionary + long),
-            (short, _) => short,
-        };
-        let short = (log.0 + log.1 + dictionary, short_bytes);
-        let long_bytes = match asked.long {
-            0 => rest.saturating_sub(dictionary + short.1),
-            long => long,
-        };
-        let long = (short.0 + short.1, long_bytes);
+        let short = (log.0 + log.1 + dictionary, short);
+        let long = (short.0 + short.1, long);
         let slots = Span::new(0, slots_max * SLOT_BYTES / 8);
         NvmLayout {
             bytes,
@@ -207,6 +194,35 @@ impl NvmLayout {
     fn slots_max(bytes: u64, segment_bytes: u64) -> u64 {
         (bytes / segment_bytes * 2).next_power_of_two().clamp(SLOTS_MIN, SLOTS_MAX)
     }
+}
+
+/// Divides what slots and log leave among the partitions. Those that were asked for have their sizes.
+/// The others share the rest as they usually share all.
+fn divide(rest: u64, asked: Parts) -> Parts {
+    // An eighth, a fifth, and what is left.
+    const SHARES: [u64; 3] = [5, 8, 27];
+    const _: () = assert!(SHARES[0] * DICTIONARY_SHARE == 40 && SHARES[1] * SHORT_SHARE == 40);
+    if asked == Parts::default() {
+        let dictionary = (rest / DICTIONARY_SHARE / PAGE * PAGE).max(PAGE);
+        let short = rest / SHORT_SHARE / PAGE * PAGE;
+        return Parts { short, long: rest - dictionary - short, dictionary };
+    }
+    let asked = asked.map(|bytes| bytes / PAGE * PAGE);
+    let sizes = [asked.dictionary, asked.short, asked.long];
+    let mut left = rest.saturating_sub(asked.sum());
+    let unset = (0..3).filter(|part| sizes[*part] == 0);
+    let mut shares: u64 = unset.map(|part| SHARES[part]).sum();
+    let [dictionary, short, long] = std::array::from_fn(|part| {
+        if sizes[part] > 0 {
+            return sizes[part];
+        }
+        // The last of them has all that is left.
+        let is_last = shares == SHARES[part];
+        let bytes = if is_last { left } else { left / shares * SHARES[part] / PAGE * PAGE };
+        (left, shares) = (left - bytes, shares - SHARES[part]);
+        bytes
+    });
+    Parts { short, long, dictionary: dictionary.max(PAGE) }
 }
 
 /// The division of a merged dictionary's partition.

@@ -51,3 +51,89 @@ impl Parts {
         .find(|(_, asked, least)| (1..*least).contains(asked))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use spirit_mem::Residency;
+
+    use super::*;
+    use crate::ground::blocks::Blocks;
+    use crate::ground::geometry::{Geometry, GeometryError, Postings, Settings};
+    use crate::ground::layout::NvmSettings;
+
+    fn settings(segment_bytes: u64) -> Settings {
+        Settings {
+            dram_bytes: 0,
+            segment_bytes,
+            blocks: Blocks::Variable { doublings: 1 },
+            positions: true,
+            store: false,
+            postings: Postings::Raw,
+            residency: Residency::OnTouch,
+            parts: Parts::default(),
+            nvm: None,
+        }
+    }
+
+    fn tier(bytes: u64) -> NvmSettings {
+        NvmSettings { bytes, log_bytes: 64 << 10, parts: Parts::default() }
+    }
+
+    /// Partitions have the sizes asked for and do not overlap; the least heap has room for them.
+    #[test]
+    fn partitions_have_the_sizes_asked_for() {
+        let segment_bytes = 1 << 20;
+        let sizes = [0, 8 << 20, 64 << 20];
+        let all = sizes.iter().flat_map(|short| sizes.map(|long| (*short, long)));
+        for (short, long, dictionary) in all.flat_map(|(s, l)| sizes.map(|d| (s, l, d))) {
+            let parts = Parts { short, long, dictionary };
+            for nvm in [None, Some(tier(64 << 20))] {
+                let settings = Settings { nvm, parts, ..settings(segment_bytes) };
+                let least = Geometry::dram_bytes_min(settings).unwrap();
+                for dram_bytes in [least, least + 4096, least * 3] {
+                    let geometry = Geometry::new(Settings { dram_bytes, ..settings }).unwrap();
+                    let end = geometry.bytes + nvm.map_or(0, |nvm| nvm.bytes);
+                    assert!(geometry.long.0 + geometry.long.1 <= end, "{geometry:?}");
+                    assert!(geometry.filter_lines.end() <= geometry.long.0);
+                    assert!(geometry.dictionary_pool.end() <= geometry.key_lines.start());
+                    let had = (geometry.short.1, geometry.long.1, dictionary_bytes(&geometry));
+                    assert!(short == 0 || had.0 == short, "{parts:?} {geometry:?}");
+                    assert!(long == 0 || had.1 == long, "{parts:?} {geometry:?}");
+                    let is_near = dictionary.saturating_sub(128)..=dictionary;
+                    assert!(dictionary == 0 || is_near.contains(&had.2), "{parts:?} {had:?}");
+                }
+                assert!(Geometry::new(Settings { dram_bytes: least / 2, ..settings }).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn partitions_too_small_for_a_segment_are_refused() {
+        let small = Parts { short: 1 << 20, long: 1 << 20, dictionary: 1 << 10 };
+        let names = [
+            Parts { short: small.short, ..Parts::default() },
+            Parts { long: small.long, ..Parts::default() },
+            Parts { dictionary: small.dictionary, ..Parts::default() },
+        ];
+        for (number, parts) in names.into_iter().enumerate() {
+            let dram = Settings { parts, ..settings(1 << 20) };
+            let nvm = Settings {
+                nvm: Some(NvmSettings { parts, ..tier(64 << 20) }),
+                ..settings(2 << 20)
+            };
+            for (tier_name, settings) in [("dram", dram), ("nvm", nvm)] {
+                let Err(GeometryError::PartTooSmall { tier, part, asked, least }) =
+                    Geometry::new(Settings { dram_bytes: 1 << 30, ..settings })
+                else {
+                    panic!("{settings:?}");
+                };
+                assert_eq!((tier, part), (tier_name, ["short", "long", "dictionary"][number]));
+                assert!(asked < least);
+            }
+        }
+    }
+
+    fn dictionary_bytes(geometry: &Geometry) -> u64 {
+        geometry.dictionary_lines.bytes() + geometry.dictionary_pool.bytes()
+    }
+}

@@ -86,6 +86,8 @@ pub(crate) struct Options {
     pub(crate) engrave: EngravePolicy,
     pub(crate) pointer_update: PointerUpdate,
     pub(crate) merge_after: Option<usize>,
+    /// Threads of each executor behind the ingest role.
+    pub(crate) stage_threads: usize,
     pub(crate) keeps_raw: bool,
     pub(crate) dictionary: DictionaryTier,
     pub(crate) media: Media,
@@ -139,6 +141,7 @@ impl Default for Options {
             engrave: EngravePolicy::default(),
             pointer_update: PointerUpdate::default(),
             merge_after: None,
+            stage_threads: 1,
             keeps_raw: false,
             dictionary: DictionaryTier::default(),
             media: Media::default(),
@@ -160,6 +163,8 @@ impl Default for Options {
 /// heap is taken.
 const SEGMENT_SHARES: RangeInclusive<u64> = 16..=32;
 const SEGMENT_BYTES_DEFAULT_MAX: u64 = 128 << 20;
+/// Flushing, and the rest.
+const STAGE_THREADS_MAX: u64 = 2;
 /// The bounds of `retain`, in milliseconds: a tenth of a second, and a hundred years.
 const RETAIN_MS: [u64; 2] = [100, 100 * 366 * 86_400_000];
 
@@ -192,6 +197,7 @@ impl Options {
         }
         self.check_segment()?;
         within("merge_after", self.merge_after.unwrap_or(1), 1, RUN_MAX as u64)?;
+        within("stage_threads", self.stage_threads, 1, STAGE_THREADS_MAX)?;
         let lease_ms = usize::try_from(self.reader_lease.as_millis()).unwrap_or(usize::MAX);
         within("reader_lease in ms", lease_ms, 1, 86_400_000)?;
         within("document_bytes_max", self.document_bytes_max, 1, 64 << 20)?;

@@ -21,6 +21,8 @@ use crate::config::on_full::OnFull;
 use crate::config::options::Options;
 use crate::config::progress::Progress;
 use crate::config::recovering::StartReport;
+use crate::stages::background::Background;
+use crate::stages::background_stage::{BackgroundStage, Bench};
 use crate::stages::flush_stage::FlushStage;
 use crate::stages::late::Lateness;
 use crate::start::recovery::Recovery;
@@ -49,7 +51,8 @@ pub(crate) struct Executor {
     role_wanted: AtomicU32,
     waiting: Waiting,
     tasks: SyncSender<Task>,
-    flusher: Option<JoinHandle<()>>,
+    /// The threads behind the ingest role.
+    stages: Vec<JoinHandle<()>>,
 }
 
 /// The parts that all executors of an index share.
@@ -116,18 +119,25 @@ impl Executor {
         let processes = place.live.map(Live::processes);
         let lateness = Lateness::new(options.late_watcher.clone(), processes);
         let root = store.map(|store| store.root().clone());
-        let stage = FlushStage::new(shared.clone(), options, inbox, role.clone(), lateness, root);
-        let flusher = std::thread::Builder::new()
-            .name(format!("spirit-flush-{number}"))
-            .spawn(move || stage.run())
-            .map_err(OpenError::Thread)?;
+        let background = Background::new(shared.clone(), options, role.clone(), lateness, root);
+        let has_thread = options.stage_threads > 1;
+        let bench = Arc::new(Bench::new(background, has_thread));
+        let mut stages = Vec::new();
+        if has_thread {
+            let stage = BackgroundStage::new(shared.clone(), bench.clone());
+            stages.push(thread(format!("spirit-place-{number}"), move || stage.run())?);
+        }
+        let flush = FlushStage::new(shared.clone(), bench.clone(), inbox);
+        let flush = thread(format!("spirit-flush-{number}"), move || flush.run());
+        // Without the flush stage nobody would end the other thread.
+        stages.push(flush.inspect_err(|_| bench.close())?);
         let executor = Executor {
             shared,
             role,
             role_wanted: AtomicU32::new(0),
             waiting: Waiting::new(options),
             tasks,
-            flusher: Some(flusher),
+            stages,
         };
         let mut role = executor.role().map_err(OpenError::Recovery)?;
         let watch = |done, bytes| {
@@ -284,15 +294,22 @@ impl Executor {
         sealed.map_err(|what| WriteError::Damaged(Corrupt::new(None, what)))
     }
 
-    /// Ends the flush stage. Nothing is stored afterwards.
+    /// Ends the stages. Nothing is stored afterwards.
     pub(crate) fn stop(&mut self) {
         self.shared.close();
-        if let Some(flusher) = self.flusher.take() {
+        if !self.stages.is_empty() {
             let _ = self.tasks.send(Task::Stop);
+        }
+        for stage in self.stages.drain(..) {
             // A stage that panicked has poisoned the index and printed the reason.
-            let _ = flusher.join();
+            let _ = stage.join();
         }
     }
+}
+
+/// Starts a thread.
+fn thread(name: String, run: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, OpenError> {
+    std::thread::Builder::new().name(name).spawn(run).map_err(OpenError::Thread)
 }
 
 /// Runs `work`, which replays a log of `bytes` bytes. Another thread takes the pages that it will

@@ -73,6 +73,12 @@ impl Listener {
         });
     }
 
+    /// Says that documents were dropped before anyone looked at them. What is missing is found out when
+    /// the listener asks anew from where it is.
+    pub(super) fn fall_behind(&self) {
+        self.change(|queue| queue.is_behind = true);
+    }
+
     /// Says why there will be no further match.
     pub(super) fn end(&self, why: SearchError) {
         self.change(|queue| queue.end = Some(why));

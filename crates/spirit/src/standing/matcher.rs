@@ -105,6 +105,9 @@ impl Matcher {
     /// Looks at the new rows of all executors, and queues matches. False if there are no new rows.
     fn look(&mut self) -> Result<bool, SearchError> {
         let has_new = self.round.look(&self.index, &mut self.seat)?;
+        if self.round.has_lost() {
+            self.round.owners().for_each(|listener| listener.fall_behind());
+        }
         for (_, listener, matches) in self.round.found() {
             listener.send(matches.iter().copied());
         }

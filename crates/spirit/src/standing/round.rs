@@ -68,6 +68,8 @@ pub(super) struct Round<O> {
     hits: Vec<Address>,
     /// The queries with matches.
     found: Vec<QueryId>,
+    /// True if rows were dropped before the last look, which nobody looked at.
+    has_lost: bool,
     failed: Vec<(QueryId, SearchError)>,
 }
 
@@ -87,6 +89,7 @@ impl<O> Round<O> {
             wanted: Vec::new(),
             hits: Vec::new(),
             found: Vec::new(),
+            has_lost: false,
             failed: Vec::new(),
         }
     }
@@ -157,6 +160,7 @@ impl<O> Round<O> {
             }
         }
         self.failed.clear();
+        self.has_lost = false;
         let mut cursors = std::mem::take(&mut self.cursors);
         let looked = seat.ask(index, End::Leave, |view| {
             let mut has_new = false;
@@ -175,6 +179,16 @@ impl<O> Round<O> {
             let query = self.queries[*id as usize].as_ref()?;
             Some((*id, &query.owner, query.found.as_slice()))
         })
+    }
+
+    /// True if rows were dropped before the last look, which nobody looked at.
+    pub(super) fn has_lost(&self) -> bool {
+        self.has_lost
+    }
+
+    /// Iterates over the owners of all queries.
+    pub(super) fn owners(&self) -> impl Iterator<Item = &O> {
+        self.queries.iter().flatten().map(|query| &query.owner)
     }
 
     /// Returns the queries that the last look could not ask, and the reasons.
@@ -197,6 +211,8 @@ impl<O> Round<O> {
             return false;
         }
         *cursor = snapshot.visible();
+        let oldest_row = snapshot.segments().last().map(|oldest| oldest.base_row());
+        self.has_lost |= oldest_row.is_none_or(|row| row > from);
         let oldest = oldest_since(&snapshot, from);
         let new = snapshot.since(oldest);
         self.wanted.clear();

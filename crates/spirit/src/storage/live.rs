@@ -266,6 +266,7 @@ mod tests {
             fingerprint: 5,
             file: (6, 7),
             dram_bytes: 8,
+            dram_parts: Parts { short: 11, long: 12, dictionary: 13 },
             fixed_blocks: true,
             lease: Duration::from_millis(9),
             time_ms: 10,

@@ -225,6 +225,16 @@ impl Shared {
         self.memory.nvm().is_some_and(|nvm| nvm.door().failure().is_some())
     }
 
+    /// Poisons the pipeline if its disk or its file has failed, and returns true then. The contents of
+    /// the second tier are uncertain from now on: only queries continue.
+    pub(crate) fn ends_stages(&self) -> bool {
+        let failed = self.has_disk_failed() || self.is_damaged();
+        if failed {
+            self.poison();
+        }
+        failed
+    }
+
     /// True if the pipeline accepts no more operations, or the disk has failed so that it soon will
     /// not. Waits for room end then.
     pub(crate) fn takes_nothing(&self) -> bool {

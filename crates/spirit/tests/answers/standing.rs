@@ -433,6 +433,39 @@ fn what_was_dropped_is_counted() {
     }
 }
 
+/// So is what is dropped before anyone has looked at it.
+#[test]
+fn what_nobody_looked_at_is_counted() {
+    const ALL: u64 = 100_000;
+    let index = tiny(1, 1 << 20).on_full(OnFull::DropOldest).open().unwrap();
+    let mut reader = index.reader().unwrap();
+    let (rung, heard) = std::sync::mpsc::sync_channel(0);
+    // Who rings is the thread that looks, and it rings twice here: it is held up in between.
+    let ring = move || {
+        // Nobody hears it any more in the end.
+        let _ = rung.send(()).and_then(|()| rung.send(()));
+    };
+    let mut tail = index.tail("common", Tailing::default().bell(ring)).unwrap();
+    let mut other = index.tail("common", Tailing::default()).unwrap();
+    index.add("common").unwrap();
+    heard.recv().unwrap();
+    let mut chance = Chance::new(1);
+    for n in 1..ALL {
+        index.add(&format!("common {n} {}", text(&mut chance))).unwrap();
+    }
+    heard.recv().unwrap();
+    drop(heard);
+    for tail in [&mut tail, &mut other] {
+        let (mut taken, mut last) = (0, 0);
+        while last + 1 < ALL && tail.wait(LONG) {
+            let hits = tail.take(&mut reader, 10_000).unwrap();
+            taken += hits.len() as u64;
+            last = hits.iter().last().map_or(last, |hit| hit.sequence().unwrap());
+        }
+        assert_eq!(taken + tail.missed(), ALL, "{taken} of {}", reader.count("*").unwrap());
+    }
+}
+
 #[test]
 fn a_bell_rings_once_until_all_is_taken() {
     let index = Index::builder().dram_bytes(64 << 20).open().unwrap();

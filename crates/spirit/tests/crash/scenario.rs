@@ -19,7 +19,7 @@ pub(crate) fn numbered(seed: u64) -> (Setup, Vec<Operation>) {
 }
 
 /// How many were thought of.
-pub(crate) const THOUGHT_OF: usize = 25;
+pub(crate) const THOUGHT_OF: usize = 27;
 
 fn thought_of() -> [(Setup, History); THOUGHT_OF] {
     let plain = plain();
@@ -48,6 +48,8 @@ fn thought_of() -> [(Setup, History); THOUGHT_OF] {
         (Setup { keeps_raw: false, merge_after: 3, ..plain }, many_words),
         (Setup { keeps_raw: false, ..plain }, laps),
         (Setup { retain: true, ..plain }, laps),
+        (Setup { stage_threads: 2, merge_after: 2, ..plain }, laps),
+        (Setup { stage_threads: 2, has_parts: true, ..plain }, runs),
         (Setup { retain: true, executors: 2, ..plain }, groups_in_both),
     ]
 }
@@ -63,6 +65,8 @@ pub(crate) fn plain() -> Setup {
         store: false,
         postings: Postings::Raw,
         keeps_raw: true,
+        stage_threads: 1,
+        has_parts: false,
         retain: false,
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use spirit::lab::Trace;
-use spirit::lab::{EngravePolicy, PointerUpdate, Postings};
+use spirit::lab::{EngravePolicy, Parts, PointerUpdate, Postings};
 use spirit::{Analyzer, Index, Mode, OnFull, OpenError};
 use spirit_door::sim::Image;
 use spirit_index::ground::PARTS_START;
@@ -34,6 +34,10 @@ pub(crate) struct Setup {
     pub(crate) postings: Postings,
     /// True if they stay so where the merged dictionary has no room: then the oldest documents go.
     pub(crate) keeps_raw: bool,
+    /// Threads behind the ingest role.
+    pub(crate) stage_threads: usize,
+    /// True if the second tier has partitions of other sizes.
+    pub(crate) has_parts: bool,
     /// True if documents are kept for a time, which is longer than any run, so that the log says when they arrived.
     pub(crate) retain: bool,
 }
@@ -49,6 +53,7 @@ impl Setup {
         let merge_after = [1, 2, 3, 1][(seed / 5 % 4) as usize];
         let postings = [Postings::Raw, Postings::Packed][(seed / 7 % 2) as usize];
         let (keeps_raw, retain) = (!(seed / 13).is_multiple_of(4), seed / 11 % 2 == 1);
+        let (stage_threads, has_parts) = (1 + (seed / 17 % 2) as usize, seed / 4 % 3 == 1);
         Setup {
             executors,
             engrave,
@@ -58,13 +63,28 @@ impl Setup {
             store,
             postings,
             keeps_raw,
+            stage_threads,
+            has_parts,
             retain,
         }
     }
 
-    /// The least part: slots, log, and room for five segments, or seven with texts.
+    /// The least part: slots, log, and room for five segments, or seven with texts; or for the partitions asked for.
     fn nvm_bytes(self) -> u64 {
-        FIXED_BYTES + if self.store { 7 } else { 5 } * SEGMENT_BYTES
+        let segments = if self.store { 7 } else { 5 };
+        let parts = self.nvm_parts();
+        let partitions = parts.short + parts.long + parts.dictionary;
+        FIXED_BYTES + (segments * SEGMENT_BYTES).max(partitions)
+    }
+
+    /// The partitions of a part, in bytes.
+    fn nvm_parts(self) -> Parts {
+        let [short, long, dictionary] = if self.has_parts { [2, 6, 1] } else { [0; 3] };
+        Parts {
+            short: short * SEGMENT_BYTES,
+            long: long * SEGMENT_BYTES,
+            dictionary: dictionary * SEGMENT_BYTES,
+        }
     }
 
     /// The least heap for segments of this size.
@@ -95,6 +115,8 @@ impl Setup {
             .engrave(self.engrave)
             .pointer_update(self.pointer_update)
             .merge_after(self.merge_after)
+            .stage_threads(self.stage_threads)
+            .nvm_parts(self.nvm_parts().map(|bytes| bytes * executors))
             .analyzer(Analyzer::Simple)
             .on_full(OnFull::DropOldest)
             .readers_max(4)

@@ -22,6 +22,7 @@ struct Choices {
     dictionary: DictionaryTier,
     postings: Postings,
     has_fixed_blocks: bool,
+    stage_threads: usize,
     dram_parts: Parts,
     nvm_parts: Parts,
 }
@@ -42,6 +43,7 @@ impl Choices {
             .dictionary(self.dictionary)
             .postings(self.postings)
             .fixed_blocks(self.has_fixed_blocks)
+            .stage_threads(self.stage_threads)
             .dram_parts(self.dram_parts)
             .analyzer(Analyzer::Simple)
             .on_full(OnFull::Refuse);
@@ -77,7 +79,7 @@ fn choices() -> impl Strategy<Value = Choices> {
     let dictionary = prop_oneof![Just(DictionaryTier::Dram), Just(DictionaryTier::Nvm)];
     let postings = prop_oneof![Just(Postings::Raw), Just(Postings::Packed)];
     let parts = (parts(4, 24, 12), parts(8, 40, 8));
-    let flags = (any::<bool>(), any::<bool>());
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
     (1u64..3, mode, engrave, update, dictionary, postings, parts, flags).prop_map(
         |(executors, mode, engrave, pointer_update, dictionary, postings, parts, flags)| Choices {
             executors,
@@ -88,6 +90,7 @@ fn choices() -> impl Strategy<Value = Choices> {
             dictionary,
             postings,
             has_fixed_blocks: flags.1,
+            stage_threads: 1 + usize::from(flags.2),
             dram_parts: parts.0,
             nvm_parts: parts.1,
         },

@@ -1,4 +1,4 @@
-//! How the flush stage makes room, within the policy. It leaves out dead rows, moves readers to the
+//! How room is made, within the policy. It leaves out dead rows, moves readers to the
 //! second tier, removes entries from the DRAM dictionary, and drops the oldest segment.
 
 use spirit_index::engrave::commit;
@@ -12,7 +12,7 @@ use spirit_index::rows::KeyKind;
 use spirit_index::snapshot::Snapshot;
 use spirit_index::start::{Progress as Shedding, Shed};
 
-use super::FlushStage;
+use super::Background;
 use crate::config::on_full::OnFull;
 use crate::stages::placement::Placement;
 use crate::storage::shared::Shared;
@@ -55,7 +55,7 @@ const GATHERED_MIN: Position = 3;
 /// The number of descriptor table slots that are kept free.
 const SLOTS_FREE_MIN: u32 = 8;
 
-impl FlushStage {
+impl Background {
     /// Drops segments older than the retention time, and ends a segment that covers too much of it.
     pub(super) fn drop_old(&mut self) {
         let shared = self.shared.clone();
@@ -74,7 +74,7 @@ impl FlushStage {
     }
 
     /// Frees memory that no reader holds any more.
-    pub(super) fn collect(&mut self) {
+    pub(crate) fn collect(&mut self) {
         let memory = &self.shared.memory;
         memory.dictionary().collect(memory.footing());
         if let Some(placement) = &mut self.placement {
