@@ -55,9 +55,36 @@ pub(crate) fn draw(corpus: &Corpus, seed: u64) -> Fallible<Vec<Workload>> {
             );
             continue;
         }
-        workloads.push(Workload::new(name, &terms, &mut Random::named(seed, name))?);
+        workloads.push(Workload::drawn(name, &terms, QUERIES, &mut Random::named(seed, name))?);
     }
     Ok(workloads)
+}
+
+/// Terms of a corpus that the paper's classes are of: the most frequent ones.
+const TOP_TERMS: usize = 50_000;
+
+/// Draws the first paper's six workloads, `queries` of each: of the top terms, those in at least a tenth as many documents as the
+/// most frequent one (H), in at least a hundredth (M), and the rest (L).
+pub(crate) fn of_top_terms(corpus: &Corpus, seed: u64, queries: usize) -> Fallible<Vec<Workload>> {
+    let mut terms: Vec<(String, u32)> = document_frequencies(corpus).into_iter().collect();
+    terms.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    terms.truncate(TOP_TERMS);
+    let most = terms.first().map_or(0, |(_, df)| *df);
+    let between = |least: u32, below: u32| {
+        let all = terms.iter().filter(|(_, df)| (least..below).contains(df));
+        all.map(|(term, _)| term.as_str()).collect::<Vec<_>>()
+    };
+    let (high, medium) = (most.div_ceil(10), most.div_ceil(100));
+    let classes = [between(0, medium), between(medium, high), between(high, u32::MAX)];
+    println!("top terms: {} L, {} M, {} H", classes[0].len(), classes[1].len(), classes[2].len());
+    let workload = |(number, name): (usize, &'static str)| {
+        let class = &classes[number % classes.len()];
+        if class.len() < name.len() {
+            return Err(format!("the corpus has too few terms for the workload {name}").into());
+        }
+        Workload::drawn(name, class, queries, &mut Random::named(seed, name))
+    };
+    NAMES.into_iter().enumerate().map(workload).collect()
 }
 
 /// The document frequencies of a workload's terms.
@@ -92,12 +119,17 @@ pub(crate) fn document_frequencies(corpus: &Corpus) -> HashMap<String, u32> {
 }
 
 impl Workload {
-    fn new(name: &'static str, class: &[&str], random: &mut Random) -> Fallible<Workload> {
+    fn drawn(
+        name: &'static str,
+        class: &[&str],
+        queries: usize,
+        random: &mut Random,
+    ) -> Fallible<Workload> {
         let mut query = || {
             let mut terms = draw_different(class, name.len(), random);
             if terms.len() == 1 { terms.remove(0) } else { Tree::all_of(terms) }
         };
-        Ok(Workload::of(name, (0..QUERIES).map(|_| query()).collect())?)
+        Ok(Workload::of(name, (0..queries).map(|_| query()).collect())?)
     }
 
     /// These queries, all of which we have.

@@ -1,5 +1,5 @@
 //! Merging: the terms of consecutive engraved segments, a *run*, are linked into the merged
-//! dictionary in place. No posting is copied (paper §4.9, where a run is one segment).
+//! dictionary in place. No posting is copied (paper §4.7, where a run is one segment).
 //!
 //! 0. *Grow*: if the records would outnumber the buckets, the dictionary gets [more
 //!    buckets](crate::form::merged).

@@ -192,6 +192,12 @@ impl Index {
 }
 
 impl Search {
+    /// Searches for all matches, the newest first: the papers' workload. Unlike other searches it takes
+    /// memory for its hits, if there are more of them than ever before.
+    pub fn all() -> Search {
+        Search::newest(0).unbounded()
+    }
+
     /// Forces an intersection algorithm; `None` leaves the choice to the planner.
     pub fn algorithm(mut self, algorithm: impl Into<Option<Algorithm>>) -> Search {
         self.algorithm = algorithm.into();

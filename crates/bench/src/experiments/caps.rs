@@ -112,7 +112,7 @@ const GROUPS: [(u64, &[Way]); 4] = [
     (256, &[LOOSE, MODERATE, TIGHT]),
 ];
 
-/// The paper's table 1 (µs, 800 K tweets, a C engine on Optane): P99 of L, M, H, LL, MM, HH in crash mode.
+/// The paper's table 1 (µs, 1 M Wikipedia lines of 1 KB, a C engine on Optane): P99 of L, M, H, LL, MM, HH in crash mode.
 const PAPER: [(&str, [u32; 6]); 3] = [
     ("tight", [105, 247, 2197, 210, 719, 11832]),
     ("moderate", [71, 167, 1471, 143, 604, 10476]),

@@ -1,4 +1,4 @@
-//! The merged dictionary, in the second tier: from a term to its newest node (paper §4.9, where it
+//! The merged dictionary, in the second tier: from a term to its newest node (paper §4.7, where it
 //! is the merged segment).
 //!
 //! | partition | |

@@ -1,5 +1,5 @@
 //! Nodes: each holds a term's postings in one raw engraved segment and leads to the term's next
-//! older node (paper §4.9).
+//! older node (paper §4.7).
 //!
 //! A segment's nodes are in the order of their terms' hashes (low halves, then ordinals). The
 //! merged dictionary's buckets have this order too, so merging reads both from front to end.

@@ -2,7 +2,7 @@
 //! Merged raw segments are read along the term's nodes, and others in their own tables. Packed
 //! terms are never linked: each segment is searched.
 //!
-//! A segment costs one cache miss, like the paper's chain (§4.9), or a bisection. So a query reads
+//! A segment costs one cache miss, like the paper's chain (§4.7), or a bisection. So a query reads
 //! part by part from the newest, and stops when it has enough.
 
 use std::sync::atomic::AtomicU32;

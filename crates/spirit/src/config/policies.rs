@@ -27,7 +27,7 @@ pub enum PointerUpdate {
     Lazy,
 }
 
-/// The tier in which queries read the dictionary of merged segments (paper §4.9). The second tier
+/// The tier in which queries read the dictionary of merged segments (paper §4.7). The second tier
 /// always has it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DictionaryTier {

@@ -121,6 +121,13 @@ impl Search {
         self
     }
 
+    /// This search for all matches, however many.
+    #[cfg(feature = "lab")]
+    pub(crate) fn unbounded(self) -> Search {
+        // More than an executor has rows, and sums of it do not overflow.
+        Search { k: u32::MAX as usize, ..self }
+    }
+
     fn in_order(k: usize, order: Order) -> Search {
         let k = k.min(HITS_MAX);
         Search {

@@ -31,6 +31,7 @@ public final class Main {
       case "visible" -> Visible::run;
       case "freshness" -> Freshness::run;
       case "merge" -> Merge::run;
+      case "window" -> Windowed::run;
       default -> throw new Failure("no such task: " + name);
     };
   }

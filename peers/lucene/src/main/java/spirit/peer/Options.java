@@ -22,6 +22,10 @@ final class Options {
   double rate = 1000;
   double seconds = 10;
   int segments = 64;
+
+  /** A reader is refreshed before so many queries; 0: never. */
+  int refresh = 1;
+
   int k = 10;
   int threads = 2;
   boolean byScore = true;
@@ -37,7 +41,7 @@ final class Options {
 
   static Options parse(String[] arguments) throws Failure {
     if (arguments.length == 0) {
-      throw new Failure("say a task: ingest, bulk, queries, answers, visible, freshness or merge");
+      throw new Failure("say a task: ingest, bulk, queries, answers, visible, freshness, merge or window");
     }
     Options options = new Options(arguments[0]);
     for (int i = 1; i < arguments.length; i += 2) {
@@ -73,6 +77,7 @@ final class Options {
         case "--rate" -> rate = Double.parseDouble(value);
         case "--seconds" -> seconds = Double.parseDouble(value);
         case "--segments" -> segments = Integer.parseInt(value);
+        case "--refresh" -> refresh = Integer.parseInt(value);
         case "--threads" -> threads = Integer.parseInt(value);
         case "--k" -> k = Integer.parseInt(value);
         case "--order" -> byScore = isByScore(value);
@@ -100,6 +105,9 @@ final class Options {
     }
     if (rounds < 1 || adds < 1 || segments < 1 || k < 1 || threads < 1) {
       throw new Failure("--rounds, --adds, --segments, --threads and --k must be at least 1");
+    }
+    if (refresh < 0) {
+      throw new Failure("--refresh must be at least 0");
     }
     if (!(rate > 0) || !(seconds > 0)) {
       throw new Failure("--rate and --seconds must be above 0");

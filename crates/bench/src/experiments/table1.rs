@@ -1,0 +1,175 @@
+//! `table1`: the first paper's own workload on our modes and on Lucene's ways of being searched while documents come: its table 1 and
+//! figure 2.
+//!
+//! Measured as there (§5): four fifths of the documents are in the index, and while one thread adds the rest at full speed, another asks
+//! one query after the other, each timed alone from the prebuilt query to *all* its matches, the newest first. Nothing stops early, and
+//! there is no cache. Six workloads divide the rest among them, so the index grows from one to the next. Means over queries, not over rounds.
+//!
+//! | row | ours | the paper's |
+//! |---|---|---|
+//! | `SP-V` | mode volatile, a second tier that nothing survives | the same |
+//! | `SP-G` | mode graceful | the same |
+//! | `SP-C` | mode crash | the same |
+//! | `-T`, `-M`, `-L` | long-term DRAM of 15 %, 55 % and 100 % of what the index takes | the same |
+//! | `NRT-n` | Lucene 9.12, a near-real-time reader refreshed before every n-th query | Lucene 9.6 |
+//! | `static, memory` | Lucene, one merged segment in a file in memory, nothing added meanwhile | `DAX-L`: on Optane |
+//! | `static, disk` | the same in a file on the disk, in the page cache | `NODAX` and `SSD` |
+//!
+//! Beside it, on an idle index in mode crash with all of it in DRAM: all matches, the ten newest, and the ten best by BM25, as our users ask.
+//!
+//! Corpus: articles, repeated to a million (paper: a million Wikipedia lines of 1 KB); queries by [`of_top_terms`](workloads::of_top_terms).
+//!
+//! Caveats: the second tier lies below `/dev/shm`: it is DRAM, and what the paper loses to Optane cannot show. The caps of Lucene's static rows,
+//! and its postings on the heap (`DPF`), are not measured. Repeated documents make terms no rarer and lists longer, as more documents
+//! would. Lucene collects the last ten of the matches that it visits, ours writes all of them down.
+
+mod live;
+mod paper;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::Fallible;
+use crate::args::Scale;
+use crate::bench::Bench;
+use crate::charts::{Figure, Series};
+use crate::cores::On;
+use crate::corpus::Corpus;
+use crate::experiments::newest::contenders;
+use crate::peers::{Call, Rows, System};
+use crate::report::{Table, number};
+use crate::timing::METRICS;
+use crate::turns::write_queries;
+use crate::workloads::{self, Workload};
+use live::Live;
+use paper::Paper;
+
+/// Documents and queries of each workload.
+const FULL: (usize, usize) = (1_000_000, 100_000);
+const SMALL: (usize, usize) = (20_000, 2_000);
+/// Queries between two refreshes; 0: never.
+const REFRESHES: [(&str, u32); 5] =
+    [("NRT-1", 1), ("NRT-10", 10), ("NRT-100", 100), ("NRT-1K", 1000), ("NRT-∞", 0)];
+
+/// A row: P50, P95, P99 and mean of each workload, µs.
+pub(super) struct Row {
+    name: String,
+    system: &'static str,
+    latencies: Vec<[f64; 4]>,
+    /// Documents a second that were added meanwhile, if any were.
+    docs_per_s: Option<f64>,
+}
+
+pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
+    let (documents, queries) = if bench.scale == Scale::Small { SMALL } else { FULL };
+    let corpus = bench.corpus("articles")?;
+    let corpus = repeated(&corpus, documents)?;
+    bench.begin("table1", &corpus, &[]);
+    let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
+    let mut rows = Vec::new();
+    for (name, mode) in live::MODES {
+        for (cap, share) in live::CAPS {
+            let live = Live::filled(&corpus, mode, share, bench.cores)?;
+            rows.push(live.asked(&format!("{name}-{cap}"), &corpus, &workloads, bench.cores)?);
+            println!("{}: measured", rows[rows.len() - 1].name);
+            if (name, cap) == ("SP-C", "L") {
+                live.idle(bench, &workloads)?;
+            }
+        }
+    }
+    rows.extend(lucene(bench, &corpus, &workloads)?);
+    print(bench, &workloads, &rows)
+}
+
+/// So many documents: the corpus again and again, or a part of it.
+fn repeated(corpus: &Arc<Corpus>, documents: usize) -> Fallible<Corpus> {
+    // Generated text is as long as was asked for.
+    let documents = if corpus.name == "articles" { documents } else { corpus.len() };
+    Ok(Corpus::of(&corpus.name, corpus.iter().cycle().take(documents))?)
+}
+
+/// Lucene's rows.
+fn lucene(bench: &mut Bench, corpus: &Corpus, workloads: &[Workload]) -> Fallible<Vec<Row>> {
+    if !bench.peers.wants(System::Lucene) {
+        return Ok(Vec::new());
+    }
+    let docs = bench.peers.docs_file(corpus)?;
+    let queries = write_queries(bench, workloads)?;
+    let mut rows = Vec::new();
+    for (name, refresh) in REFRESHES {
+        let options = vec![("--refresh", refresh.to_string())];
+        let (docs, queries) = (docs.clone(), Some(queries.clone()));
+        let call = Call { task: "window", docs, queries, on: On::Both, options };
+        match bench.peers.run(System::Lucene, &call) {
+            Ok(all) => rows.push(of_peer(name, &all, workloads)?),
+            Err(reason) => println!("{name}: not measured: {reason}"),
+        }
+    }
+    let passes = [("--rounds", "1".to_owned()), ("--seconds-min", "0.5".to_owned())];
+    let mut statics = contenders(bench, corpus, workloads, &[("newest", "")], &passes)?;
+    statics.retain(|contender| contender.system == System::Lucene);
+    for contender in statics {
+        match bench.peers.run(System::Lucene, &contender.call) {
+            Ok(all) => rows.push(of_peer("static, memory", &all, workloads)?),
+            Err(reason) => println!("static, memory: not measured: {reason}"),
+        }
+    }
+    Ok(rows)
+}
+
+fn of_peer(name: &str, rows: &Rows, workloads: &[Workload]) -> Fallible<Row> {
+    let mut latencies = Vec::new();
+    for workload in workloads {
+        let mut values = [0.0; METRICS.len()];
+        for (value, metric) in values.iter_mut().zip(METRICS) {
+            *value = rows.value(&workload.name, metric)?;
+        }
+        latencies.push(values);
+    }
+    let rates = workloads.iter().filter_map(|one| rows.value(&one.name, "docs_per_s").ok());
+    let rates: Vec<f64> = rates.collect();
+    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+    let docs_per_s = (!rates.is_empty()).then_some(mean);
+    Ok(Row { name: name.to_owned(), system: "lucene", latencies, docs_per_s })
+}
+
+impl Row {
+    /// Queries a second over all workloads: the harmonic mean, as in figure 2.
+    fn qps(&self) -> f64 {
+        let means: f64 = self.latencies.iter().map(|latencies| latencies[3]).sum();
+        1e6 * self.latencies.len() as f64 / means
+    }
+}
+
+fn print(bench: &mut Bench, workloads: &[Workload], rows: &[Row]) -> Fallible<()> {
+    let names = workloads.iter().map(|workload| workload.name.as_str());
+    let head = ["row"].into_iter().chain(names).chain(["QPS", "paper", "documents/s"]);
+    let title = "paper's table 1, µs: P50 P95 P99 mean; and its figure 2, QPS";
+    let mut table = Table::new(title, &head.collect::<Vec<_>>());
+    for row in rows {
+        let mut cells = vec![row.name.clone()];
+        for (workload, latencies) in workloads.iter().zip(&row.latencies) {
+            let config = [("row", json!(row.name)), ("workload", json!(workload.name))];
+            for (metric, value) in METRICS.iter().zip(latencies) {
+                bench.report.row(row.system, &config, metric, "us", &[*value])?;
+            }
+            cells.push(latencies.map(number).join(" "));
+        }
+        let config = [("row", json!(row.name))];
+        bench.report.row(row.system, &config, "qps", "1/s", &[row.qps()])?;
+        let paper = Paper::of(&row.name).map_or("-".to_owned(), |paper| number(paper.qps));
+        cells.extend([number(row.qps()), paper, row.docs_per_s.map_or("-".to_owned(), number)]);
+        table.line(cells);
+    }
+    table.print();
+    paper::print(workloads, rows);
+    let groups: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
+    let papers = rows.iter().map(|row| Paper::of(&row.name).map_or(f64::NAN, |paper| paper.qps));
+    let series = [
+        Series::bars("measured", rows.iter().map(Row::qps)),
+        Series { is_paper: true, ..Series::bars("paper", papers) },
+    ];
+    let figure = Figure { name: "2", title: "Figure 2", x: "", y: "queries a second" };
+    bench.charts.bars(figure, &groups, &series)
+}
