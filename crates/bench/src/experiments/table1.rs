@@ -82,7 +82,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     print(bench, &workloads, &rows)
 }
 
-/// So many documents: the corpus again and again, or a part of it.
+/// A corpus of this many documents: the corpus again and again, or a part of it.
 fn repeated(corpus: &Arc<Corpus>, documents: usize) -> Fallible<Corpus> {
     // Generated text is as long as was asked for.
     let documents = if corpus.name == "articles" { documents } else { corpus.len() };

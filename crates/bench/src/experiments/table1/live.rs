@@ -52,12 +52,7 @@ pub(super) struct Live {
 }
 
 impl Live {
-    pub(super) fn filled(
-        corpus: &Corpus,
-        mode: Mode,
-        long: f64,
-        cores: Cores,
-    ) -> Fallible<Live> {
+    pub(super) fn filled(corpus: &Corpus, mode: Mode, long: f64, cores: Cores) -> Fallible<Live> {
         let scratch = Scratch::new()?;
         let index = options(corpus, long).mode(mode).directory(scratch.path()).open()?;
         let _pinned = cores.pin(On::First);
@@ -134,12 +129,7 @@ impl Live {
 }
 
 /// Asks one query after the other until all documents are in, and one at least.
-fn ask(
-    reader: &mut Reader,
-    workload: &Workload,
-    is_written: &AtomicBool,
-    asked: &mut Latencies,
-) {
+fn ask(reader: &mut Reader, workload: &Workload, is_written: &AtomicBool, asked: &mut Latencies) {
     for query in workload.queries.iter().cycle() {
         let start = Instant::now();
         std::hint::black_box(engine::hits(reader, query, Search::all()));
