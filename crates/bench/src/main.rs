@@ -5,6 +5,7 @@
 //! failed or an engine answered otherwise than ours, with 2 if it was called wrongly.
 #![forbid(unsafe_code)]
 
+mod all_matches;
 mod archive;
 mod args;
 mod bench;

@@ -22,8 +22,10 @@ pub use spirit_query::{
 pub use spirit_schema::{FieldId, format_time, parse_time};
 
 pub use crate::config::clock::ManualClock;
+use crate::config::error::WriteError;
 pub use crate::config::media::{Media, Placement};
 pub use crate::config::policies::{DictionaryTier, EngravePolicy, PointerUpdate};
+use crate::engine::executor::Executor;
 use crate::index::Index;
 use crate::index::builder::Builder;
 use crate::search::error::SearchError;
@@ -178,6 +180,22 @@ impl Index {
     /// Returns a parser of queries for this index's current fields.
     pub fn parser(&self, operator: Operator) -> Parser {
         self.readable.parser(operator)
+    }
+
+    /// Engraves all flushed segments, under any policy, and waits until it is done.
+    ///
+    /// # Errors
+    /// If there is no room for them, or a stage has died.
+    pub fn engrave(&self) -> Result<(), WriteError> {
+        self.executors().iter().try_for_each(Executor::engrave_rest)
+    }
+
+    /// Merges all engraved segments, however few, and waits until it is done.
+    ///
+    /// # Errors
+    /// If a stage has died.
+    pub fn merge(&self) -> Result<(), WriteError> {
+        self.executors().iter().try_for_each(Executor::merge_all)
     }
 
     /// Returns how long each executor's threads have worked since the start, at what.

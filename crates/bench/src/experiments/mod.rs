@@ -27,6 +27,7 @@ mod memory;
 mod merge;
 mod newest;
 mod newest_busy;
+mod nvm_only;
 pub(crate) mod pages;
 mod placement;
 mod protection;
@@ -35,10 +36,12 @@ mod queries_busy;
 pub(crate) mod restart;
 mod resume;
 pub(crate) mod s1m2;
+mod scaling;
 mod searcher;
 mod segments;
 mod stages;
 mod standing;
+mod steal;
 mod steps;
 mod table1;
 mod tier;
@@ -264,6 +267,27 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the first paper's table 1 and figure 2, without the caps of Lucene's static index and its postings on the heap",
         bars: "none",
         run: table1::run,
+    },
+    Experiment {
+        name: "nvm-only",
+        what: "all matches on an idle index: in DRAM, in the second tier, and merged there",
+        reproduces: "the first paper's figure 3a, with one executor and memory in place of Optane",
+        bars: "none",
+        run: nvm_only::run,
+    },
+    Experiment {
+        name: "scaling",
+        what: "all matches: two threads on one index against two indexes with a thread each",
+        reproduces: "the first paper's figure 4, as far as two cores can",
+        bars: "none",
+        run: scaling::run,
+    },
+    Experiment {
+        name: "steal",
+        what: "all matches while another index engraves or merges on the other core",
+        reproduces: "the first paper's figure 8, with one stealer and memory in place of Optane",
+        bars: "none",
+        run: steal::run,
     },
     Experiment {
         name: "stages",

@@ -22,9 +22,10 @@ use std::time::Instant;
 
 use serde_json::json;
 use spirit::lab::Parts;
-use spirit::{Builder, Index, Mode, OnFull};
+use spirit::{Builder, Index, Mode};
 
 use crate::Fallible;
+use crate::all_matches;
 use crate::args::Scale;
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
@@ -37,10 +38,6 @@ use crate::workloads::{self, Workload};
 
 /// Documents of a run that shows that all works.
 const SMALL: usize = 20_000;
-/// Segments of the corpus, but for figure 7a.
-const SEGMENTS: u64 = 80;
-/// The least long-term DRAM, in segments.
-const LONG_MIN: u64 = 10;
 /// What stages are called in the statistics.
 const STAGES: [&str; 5] = ["ingest", "ingest waiting", "flush", "engrave", "merge"];
 
@@ -109,7 +106,7 @@ fn of_heap(heap: Heap, stage_threads: usize) -> Way<'static> {
         _ => "",
     };
     let name = format!("{}, {stage_threads} T", heap.name);
-    Way { name, heap, segments: SEGMENTS, stage_threads, beside: None, paper }
+    Way { name, heap, segments: all_matches::SEGMENTS, stage_threads, beside: None, paper }
 }
 
 fn beside(workloads: &[Workload]) -> Vec<Way<'_>> {
@@ -117,7 +114,7 @@ fn beside(workloads: &[Workload]) -> Vec<Way<'_>> {
     let way = |name: &str, beside, paper| Way {
         name: name.to_owned(),
         heap: HEAPS[0],
-        segments: SEGMENTS,
+        segments: all_matches::SEGMENTS,
         stage_threads: 1,
         beside,
         paper,
@@ -196,21 +193,11 @@ fn ask(index: &Index, workload: &Workload, is_filled: &AtomicBool) {
 
 fn options(corpus: &Corpus, way: &Way<'_>, scratch: &Scratch) -> Builder {
     let segment_bytes = engine::segment_bytes(corpus, way.segments);
-    // A flushed segment takes about as much as a fresh one.
-    let whole_bytes = segment_bytes * way.segments;
-    let long = ((whole_bytes as f64 * way.heap.long) as u64).max(segment_bytes * LONG_MIN);
-    let dictionary = engine::heap_bytes(corpus) / 4;
-    let dram_parts = Parts { short: 0, long, dictionary };
     let short = segment_bytes * if way.heap.has_tight_terms { 2 } else { way.segments };
-    Index::builder()
-        .analyzer(spirit::Analyzer::Simple)
+    all_matches::options(corpus, way.segments, way.heap.long)
         .directory(scratch.path())
         .mode(Mode::Graceful)
-        .on_full(OnFull::DropOldest)
-        .segment_bytes(segment_bytes)
-        .dram_bytes((long + dictionary + segment_bytes * 4) / 8 * 9 + (64 << 20))
-        .dram_parts(dram_parts)
-        .nvm_bytes(whole_bytes * 4 + short + (256 << 20))
+        .nvm_bytes(all_matches::whole_bytes(corpus, way.segments) * 5 + (256 << 20))
         .nvm_parts(Parts { short, ..Parts::default() })
         .stage_threads(way.stage_threads)
 }

@@ -21,17 +21,15 @@
 //!
 //! Caveats: the second tier lies below `/dev/shm`: it is DRAM, and what the paper loses to Optane cannot show. The caps of Lucene's static rows,
 //! and its postings on the heap (`DPF`), are not measured. Repeated documents make terms no rarer and lists longer, as more documents
-//! would. Lucene collects the last ten of the matches that it visits, ours writes all of them down.
+//! would. Flushing, engraving and merging share ingest's core, so that queries have the other to themselves. Lucene collects the last ten of the matches that it visits, ours writes all of them down.
 
 mod live;
 mod paper;
 
-use std::sync::Arc;
-
 use serde_json::json;
 
 use crate::Fallible;
-use crate::args::Scale;
+use crate::all_matches;
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
 use crate::cores::On;
@@ -45,9 +43,6 @@ use crate::workloads::{self, Workload};
 use live::Live;
 use paper::Paper;
 
-/// Documents and queries of each workload.
-const FULL: (usize, usize) = (1_000_000, 100_000);
-const SMALL: (usize, usize) = (20_000, 2_000);
 /// Queries between two refreshes; 0: never.
 const REFRESHES: [(&str, u32); 5] =
     [("NRT-1", 1), ("NRT-10", 10), ("NRT-100", 100), ("NRT-1K", 1000), ("NRT-∞", 0)];
@@ -62,9 +57,7 @@ pub(super) struct Row {
 }
 
 pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
-    let (documents, queries) = if bench.scale == Scale::Small { SMALL } else { FULL };
-    let corpus = bench.corpus("articles")?;
-    let corpus = repeated(&corpus, documents)?;
+    let (corpus, queries) = all_matches::corpus(bench)?;
     bench.begin("table1", &corpus, &[]);
     let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
     let mut rows = Vec::new();
@@ -80,13 +73,6 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     }
     rows.extend(lucene(bench, &corpus, &workloads)?);
     print(bench, &workloads, &rows)
-}
-
-/// A corpus of this many documents: the corpus again and again, or a part of it.
-fn repeated(corpus: &Arc<Corpus>, documents: usize) -> Fallible<Corpus> {
-    // Generated text is as long as was asked for.
-    let documents = if corpus.name == "articles" { documents } else { corpus.len() };
-    Ok(Corpus::of(&corpus.name, corpus.iter().cycle().take(documents))?)
 }
 
 /// Lucene's rows.

@@ -5,11 +5,11 @@ use std::thread;
 use std::time::Instant;
 
 use serde_json::json;
-use spirit::lab::Parts;
-use spirit::{Builder, Index, Mode, OnFull, Query, Reader, Search};
+use spirit::{Index, Mode, Query, Reader, Search};
 
 use super::Row;
 use crate::Fallible;
+use crate::all_matches;
 use crate::bench::Bench;
 use crate::cores::{Cores, On};
 use crate::corpus::Corpus;
@@ -24,10 +24,6 @@ pub(super) const MODES: [(&str, Mode); 3] =
     [("SP-V", Mode::Volatile), ("SP-G", Mode::Graceful), ("SP-C", Mode::Crash)];
 /// Tight, moderate and loose: long-term DRAM as a share of what the index takes.
 pub(super) const CAPS: [(&str, f64); 3] = [("T", 0.15), ("M", 0.55), ("L", 1.0)];
-/// Segments of the corpus. The paper has 80.
-const SEGMENTS: u64 = 80;
-/// The least long-term DRAM, in segments.
-const LONG_MIN: u64 = 10;
 /// Queries of a window, at most.
 const ASKED_MAX: usize = 4_000_000;
 /// Queries of each workload on the idle index, at most.
@@ -38,7 +34,7 @@ const K: usize = 10;
 type Question = (&'static str, fn(&mut Reader, &Query) -> usize);
 
 const QUESTIONS: [Question; 3] = [
-    ("all", |reader, query| engine::hits(reader, query, Search::all())),
+    ("all", all_matches::ask),
     ("ten newest", |reader, query| engine::hits(reader, query, Search::newest(K))),
     ("ten best", |reader, query| engine::hits(reader, query, Search::best(K))),
 ];
@@ -54,8 +50,10 @@ pub(super) struct Live {
 impl Live {
     pub(super) fn filled(corpus: &Corpus, mode: Mode, long: f64, cores: Cores) -> Fallible<Live> {
         let scratch = Scratch::new()?;
-        let index = options(corpus, long).mode(mode).directory(scratch.path()).open()?;
+        // What is behind ingest stays where it is started: the other core is the queries'.
         let _pinned = cores.pin(On::First);
+        let options = all_matches::options(corpus, all_matches::SEGMENTS, long);
+        let index = options.mode(mode).directory(scratch.path()).open()?;
         index.add_all(corpus.iter().take(base(corpus)).map(|text| (None, text)))?;
         index.settle();
         let mode = MODES.iter().find(|(_, other)| *other == mode).map_or("", |(name, _)| name);
@@ -132,7 +130,7 @@ impl Live {
 fn ask(reader: &mut Reader, workload: &Workload, is_written: &AtomicBool, asked: &mut Latencies) {
     for query in workload.queries.iter().cycle() {
         let start = Instant::now();
-        std::hint::black_box(engine::hits(reader, query, Search::all()));
+        std::hint::black_box(all_matches::ask(reader, query));
         asked.push(start.elapsed());
         if is_written.load(Relaxed) || asked.is_full() {
             return;
@@ -143,19 +141,4 @@ fn ask(reader: &mut Reader, workload: &Workload, is_written: &AtomicBool, asked:
 /// Documents that are in before anything is asked.
 fn base(corpus: &Corpus) -> usize {
     corpus.len() / 5 * 4
-}
-
-fn options(corpus: &Corpus, long: f64) -> Builder {
-    let segment_bytes = engine::segment_bytes(corpus, SEGMENTS);
-    // A flushed segment takes about as much as a fresh one.
-    let whole_bytes = segment_bytes * SEGMENTS;
-    let long = ((whole_bytes as f64 * long) as u64).max(segment_bytes * LONG_MIN);
-    let dictionary = whole_bytes / 4;
-    Index::builder()
-        .analyzer(spirit::Analyzer::Simple)
-        .on_full(OnFull::DropOldest)
-        .segment_bytes(segment_bytes)
-        .dram_bytes((long + dictionary + segment_bytes * 4) / 8 * 9 + (64 << 20))
-        .dram_parts(Parts { short: 0, long, dictionary })
-        .nvm_bytes(whole_bytes * 4 + (256 << 20))
 }
