@@ -249,6 +249,8 @@ impl Background {
 
     /// Answers `done` once there is nothing to do: earlier tasks are done, or cannot be done.
     pub(crate) fn report_to(&mut self, done: SyncSender<()>) {
+        // What a start found is earlier than any task.
+        self.import_keys();
         self.waiting.push(done);
     }
 
@@ -277,6 +279,10 @@ impl Background {
     ) -> bool {
         // Readers may block room, however it is made.
         self.enforce_leases();
+        if self.shared.progress() != before {
+            // Another thread may have made room since the flush looked.
+            return true;
+        }
         self.is_dictionary_full = stop == FlushStop::DictionaryFull;
         // Shedding that began in an earlier round goes on, whatever lacks room now.
         let shed = match self.is_dictionary_full {
