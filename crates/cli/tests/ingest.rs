@@ -404,7 +404,7 @@ fn every_choice_of_the_pipeline_can_be_typed() {
         let named = partitions.iter().find(|partition| partition["name"] == name).unwrap();
         named["cap"].as_u64().unwrap() >> 20
     };
-    assert_eq!((bytes("nvm short-term"), bytes("nvm long-term")), (6, 20), "{stats}");
+    assert_eq!((bytes("short-term"), bytes("long-term")), (6, 20), "{stats}");
 }
 
 #[test]
