@@ -4,8 +4,8 @@
 //!
 //! | codec | a list is |
 //! |---|---|
-//! | [raw](raw) | words of 4 bytes, as our raw lists |
-//! | [bitmap](bitmap) | a bit for each document of the collection |
+//! | [raw] | words of 4 bytes, as our raw lists |
+//! | [bitmap] | a bit for each document of the collection |
 //! | [variable bytes](variable_bytes) | blocks of 128 gaps, 7 bits a byte |
 //! | [FOR-delta](for_delta) | blocks of 128 gaps, as wide as the block's widest |
 //! | [PFOR](pfor) | blocks of 128 gaps of one width, the wider ones apart |
