@@ -99,7 +99,12 @@ fn setting(name: &str, asked: u64, min: u64, max: u64) -> Failure {
         }
         part if part.starts_with("dram_") || part.starts_with("nvm_") => {
             let option = part.replace('_', "-");
-            format!("--{option}: {asked} bytes are too small for the segments: give at least {min}")
+            match asked > max {
+                true => format!("--{option}: {asked} bytes are too many: give at most {max}"),
+                false => format!(
+                    "--{option}: {asked} bytes are too small for the segments: give at least {min}"
+                ),
+            }
         }
         name => format!("{name} is {asked}: choose {min} to {max}"),
     })

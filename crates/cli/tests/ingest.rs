@@ -426,6 +426,9 @@ fn sizes_of_parts_that_cannot_be_are_wrong_usage() {
         ("--nvm-short", "1KiB", "--nvm-short: 4096 bytes are too small"),
         ("--nvm-long", "1KiB", "--nvm-long: 4096 bytes are too small"),
         ("--nvm-dictionary", "1KiB", "--nvm-dictionary: 4096 bytes are too small"),
+        ("--dram-long", "1TiB", "--dram-long: 1099511627776 bytes are too many: give at most "),
+        ("--nvm-short", "1TiB", "--nvm-short: 1099511627776 bytes are too many: give at most "),
+        ("--dram-long", "40GiB", "--dram: a DRAM heap of 16777216 bytes is too small"),
         ("--dram-long", "1GiB", "--dram: a DRAM heap of 16777216 bytes is too small"),
         ("--nvm-long", "1GiB", "--nvm: a second tier of 67108864 bytes is too small"),
     ] {

@@ -5,9 +5,10 @@
 //! find some old and some new. This is harmless: both copies have equal contents and stay until that
 //! reader has left. Stamps and terms are led to the copy when it is engraved already. A second
 //! descriptor would need one store here. But each death would then be counted in both, and a
-//! snapshot that has either would have to see the same count. Deaths are many, and commits are few. Packed lists
-//! have other places than raw ones. So the segment's entries in the DRAM dictionary are changed
-//! too, one by one. One word of an entry leads to its list and says whether the list is packed.
+//! snapshot that has either would have to see the same count. Deaths are many, and commits are few.
+//!
+//! Packed lists have other places than raw ones. So the segment's entries in the DRAM dictionary are
+//! changed too, one by one. One word of an entry leads to its list and says whether the list is packed.
 
 use crate::form::packed_terms;
 use crate::ground::ids::{Partition, SegmentId, State};

@@ -125,8 +125,15 @@ impl Settings {
             divided.long.1 >= long_bytes_min && divided.dictionary_bytes() >= parts_min.dictionary
         };
         // A large second tier has many segments, and each has its place in the table. So the loop
-        // tries some dozen sizes.
-        let mut sizes = (16..).map(|extents| self.extent_bytes(extent_shift) * extents);
+        // tries some dozen sizes. With partitions asked for it begins with their sum, and the steps
+        // grow with the sizes.
+        let extent_bytes = self.extent_bytes(extent_shift);
+        let step = |bytes: u64| match self.parts == Parts::default() {
+            true => extent_bytes,
+            false => (bytes / 256).next_multiple_of(extent_bytes),
+        };
+        let first = (extent_bytes * 16).max(self.parts.sum());
+        let mut sizes = std::iter::successors(Some(first), |bytes| Some(bytes + step(*bytes)));
         Ok(sizes
             .find(|dram_bytes| holds(*dram_bytes))
             .expect("a larger size adds mostly long-term bytes"))
@@ -585,12 +592,12 @@ fn key_filter_lines(bytes: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::ground::values::record_words;
 
     /// Settings without a heap yet, and without a second tier.
-    fn settings(segment_bytes: u64, store: bool) -> Settings {
+    pub(crate) fn settings(segment_bytes: u64, store: bool) -> Settings {
         Settings {
             dram_bytes: 0,
             segment_bytes,
@@ -604,7 +611,7 @@ mod tests {
         }
     }
 
-    fn tier(bytes: u64) -> NvmSettings {
+    pub(crate) fn tier(bytes: u64) -> NvmSettings {
         NvmSettings { bytes, log_bytes: 64 << 10, parts: Parts::default() }
     }
 

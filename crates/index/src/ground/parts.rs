@@ -54,30 +54,10 @@ impl Parts {
 
 #[cfg(test)]
 mod tests {
-    use spirit_mem::Residency;
-
     use super::*;
-    use crate::ground::blocks::Blocks;
-    use crate::ground::geometry::{Geometry, GeometryError, Postings, Settings};
+    use crate::ground::geometry::tests::{settings, tier};
+    use crate::ground::geometry::{Geometry, GeometryError, Settings};
     use crate::ground::layout::NvmSettings;
-
-    fn settings(segment_bytes: u64) -> Settings {
-        Settings {
-            dram_bytes: 0,
-            segment_bytes,
-            blocks: Blocks::Variable { doublings: 1 },
-            positions: true,
-            store: false,
-            postings: Postings::Raw,
-            residency: Residency::OnTouch,
-            parts: Parts::default(),
-            nvm: None,
-        }
-    }
-
-    fn tier(bytes: u64) -> NvmSettings {
-        NvmSettings { bytes, log_bytes: 64 << 10, parts: Parts::default() }
-    }
 
     /// Partitions have the sizes asked for and do not overlap; the least heap has room for them.
     #[test]
@@ -88,7 +68,7 @@ mod tests {
         for (short, long, dictionary) in all.flat_map(|(s, l)| sizes.map(|d| (s, l, d))) {
             let parts = Parts { short, long, dictionary };
             for nvm in [None, Some(tier(64 << 20))] {
-                let settings = Settings { nvm, parts, ..settings(segment_bytes) };
+                let settings = Settings { nvm, parts, ..settings(segment_bytes, false) };
                 let least = Geometry::dram_bytes_min(settings).unwrap();
                 for dram_bytes in [least, least + 4096, least * 3] {
                     let geometry = Geometry::new(Settings { dram_bytes, ..settings }).unwrap();
@@ -116,10 +96,10 @@ mod tests {
             Parts { dictionary: small.dictionary, ..Parts::default() },
         ];
         for (number, parts) in names.into_iter().enumerate() {
-            let dram = Settings { parts, ..settings(1 << 20) };
+            let dram = Settings { parts, ..settings(1 << 20, false) };
             let nvm = Settings {
                 nvm: Some(NvmSettings { parts, ..tier(64 << 20) }),
-                ..settings(2 << 20)
+                ..settings(2 << 20, false)
             };
             for (tier_name, settings) in [("dram", dram), ("nvm", nvm)] {
                 let Err(GeometryError::PartTooSmall { tier, part, asked, least }) =

@@ -10,7 +10,10 @@ use std::time::Duration;
 
 use spirit_door::trace::Trace;
 use spirit_index::ground::Blocks;
-use spirit_index::ground::{GeometryError, Parts, Postings, SEGMENT_BYTES_MAX, SEGMENT_BYTES_MIN};
+use spirit_index::ground::{
+    EXECUTOR_BYTES_MAX, GeometryError, NVM_BYTES_MAX, Parts, Postings, SEGMENT_BYTES_MAX,
+    SEGMENT_BYTES_MIN,
+};
 use spirit_index::merge::RUN_MAX;
 use spirit_mem::Residency;
 use spirit_query::Level;
@@ -190,6 +193,7 @@ impl Options {
             }
         };
         within("executors", self.executors, 1, EXECUTORS_MAX as u64)?;
+        self.check_parts()?;
         within("readers_max", self.readers_max, 1, 4096)?;
         if let Some(cache) = &self.cache {
             within("the number of caches", cache.caches, 1, CACHES_MAX)?;
@@ -211,6 +215,24 @@ impl Options {
             within("document_bytes_max, for a log of this size,", self.document_bytes_max, 1, max)?;
         }
         Ok(())
+    }
+
+    /// Checks the sizes of partitions before any use of them: sums of larger sizes overflow.
+    fn check_parts(&self) -> Result<(), OpenError> {
+        let executors = self.executors as u64;
+        let [dram, nvm] = [EXECUTOR_BYTES_MAX, NVM_BYTES_MAX].map(|bytes| bytes * executors);
+        let all = [
+            ("dram_short", self.dram_parts.short, dram),
+            ("dram_long", self.dram_parts.long, dram),
+            ("dram_dictionary", self.dram_parts.dictionary, dram),
+            ("nvm_short", self.nvm_parts.short, nvm),
+            ("nvm_long", self.nvm_parts.long, nvm),
+            ("nvm_dictionary", self.nvm_parts.dictionary, nvm),
+        ];
+        match all.into_iter().find(|(_, asked, max)| asked > max) {
+            Some((name, asked, max)) => Err(OpenError::Setting { name, asked, min: 0, max }),
+            None => Ok(()),
+        }
     }
 
     /// Checks the segment size before any use of it: sums of larger sizes overflow.
