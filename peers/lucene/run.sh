@@ -1,15 +1,16 @@
 #!/bin/sh
-# Builds the Lucene peer if needed and starts it: run.sh [--heap SIZE] TASK --docs FILE ...
+# Builds the Lucene peer if needed and starts it: run.sh [--heap SIZE] [--heap-at DIR] TASK --docs FILE ...
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 jar=$here/target/spirit-peer-lucene.jar
 
 heap=4g
-if [ "${1-}" = --heap ]; then
-    [ $# -ge 2 ] || { echo "spirit-peer-lucene: --heap needs a size" >&2; exit 1; }
-    heap=$2
+heap_at=
+while [ "${1-}" = --heap ] || [ "${1-}" = --heap-at ]; do
+    [ $# -ge 2 ] || { echo "spirit-peer-lucene: $1 needs a value" >&2; exit 1; }
+    if [ "$1" = --heap ]; then heap=$2; else heap_at=$2; fi
     shift 2
-fi
+done
 
 stale() {
     [ ! -f "$jar" ] || [ -n "$(find "$here/src" "$here/pom.xml" -newer "$jar" | head -n 1)" ]
@@ -35,8 +36,13 @@ if [ "$task" != answers ]; then
     options="$options -XX:+AlwaysPreTouch"
 fi
 if [ "$task" = queries ]; then
-    # Short collections; code is compiled in the asking thread during the warm-up, not later.
-    options="$options -Xmn128m -XX:-BackgroundCompilation"
+    # Code is compiled in the asking thread during the warm-up, not later.
+    options="$options -XX:-BackgroundCompilation"
+    # Short collections. A heap smaller than the default has the share of young objects that Java gives it.
+    if [ "$heap" = 4g ]; then options="$options -Xmn128m"; fi
+fi
+if [ -n "$heap_at" ]; then
+    options="$options -XX:AllocateHeapAt=$heap_at"
 fi
 
 # What Lucene 9.12 uses if the Java version has it: mapped memory segments and vectors.

@@ -21,6 +21,8 @@ use crate::timing::median;
 
 /// A working folder's name begins so and ends in the process's number.
 const WORK_PREFIX: &str = "spirit-bench-";
+/// How the names of options begin that concern the heap.
+const HEAP: &str = "--heap";
 /// OpenSearch's own default.
 const OPENSEARCH_HEAP: &str = "1g";
 
@@ -141,6 +143,7 @@ pub(crate) struct Call {
     pub(crate) docs: PathBuf,
     pub(crate) queries: Option<PathBuf>,
     pub(crate) on: On,
+    /// Those that begin so are of the script that starts a peer in Java: [`HEAP`].
     pub(crate) options: Vec<(&'static str, String)>,
 }
 
@@ -243,12 +246,16 @@ impl Peers {
 
     fn command(&self, system: System, call: &Call) -> Command {
         let mut command = Command::new(program(&self.folder, system));
+        let of_script = |(name, _): &&(&str, String)| name.starts_with(HEAP);
+        for (name, value) in call.options.iter().filter(of_script) {
+            command.arg(name).arg(value);
+        }
         command.arg(call.task).arg("--docs").arg(&call.docs);
         command.arg("--work").arg(call.docs.with_extension("indexes"));
         if let Some(queries) = &call.queries {
             command.arg("--queries").arg(queries);
         }
-        for (name, value) in &call.options {
+        for (name, value) in call.options.iter().filter(|option| !of_script(option)) {
             command.arg(name).arg(value);
         }
         command.stdin(Stdio::null());

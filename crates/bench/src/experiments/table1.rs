@@ -12,18 +12,20 @@
 //! | `SP-C` | mode crash | the same |
 //! | `-T`, `-M`, `-L` | long-term DRAM of 15 %, 55 % and 100 % of what the index takes | the same |
 //! | `NRT-n` | Lucene 9.12, a near-real-time reader refreshed before every n-th query | Lucene 9.6 |
-//! | `static, memory` | Lucene, one merged segment in a file in memory, nothing added meanwhile | `DAX-L`: on Optane |
-//! | `static, disk` | the same in a file on the disk, in the page cache | `NODAX` and `SSD` |
+//! | `static-T`, `-M`, `-L` | Lucene, one merged segment in a file in memory, nothing added meanwhile, and a heap of 15 %, 55 % and 100 % of what our index takes | `DAX-T` to `-L`: the file on Optane |
+//! | `direct` | the same with `DirectPostingsFormat`: postings on the heap, not packed, and the heap in a file in memory | `DPF-L`: on Optane |
+//! | `static, disk` | the same as `static-L` with its file on the disk, in the page cache | `SSD`; `NODAX` is the same on Optane |
 //!
 //! Beside it, on an idle index in mode crash with all of it in DRAM: all matches, the ten newest, and the ten best by BM25, as our users ask.
 //!
 //! Corpus: articles, repeated to a million (paper: a million Wikipedia lines of 1 KB); queries by [`of_top_terms`](workloads::of_top_terms).
 //!
-//! Caveats: the second tier lies below `/dev/shm`: it is DRAM, and what the paper loses to Optane cannot show. The caps of Lucene's static rows,
-//! and its postings on the heap (`DPF`), are not measured. Repeated documents make terms no rarer and lists longer, as more documents
+//! Caveats: the second tier lies below `/dev/shm`: it is DRAM, and what the paper loses to Optane cannot show. So nothing stands
+//! in for `DPF-T` and `-M`, whose DRAM is a cache of Optane. Repeated documents make terms no rarer and lists longer, as more documents
 //! would. Flushing, engraving and merging share ingest's core, so that queries have the other to themselves. Lucene collects the last ten of the matches that it visits, ours writes all of them down.
 
 mod live;
+mod lucene;
 mod paper;
 
 use serde_json::json;
@@ -32,20 +34,11 @@ use crate::Fallible;
 use crate::all_matches;
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
-use crate::cores::On;
-use crate::corpus::Corpus;
-use crate::experiments::newest::contenders;
-use crate::peers::{Call, Rows, System};
 use crate::report::{Table, number};
 use crate::timing::METRICS;
-use crate::turns::write_queries;
 use crate::workloads::{self, Workload};
 use live::Live;
 use paper::Paper;
-
-/// Queries between two refreshes; 0: never.
-const REFRESHES: [(&str, u32); 5] =
-    [("NRT-1", 1), ("NRT-10", 10), ("NRT-100", 100), ("NRT-1K", 1000), ("NRT-∞", 0)];
 
 /// A row: P50, P95, P99 and mean of each workload, µs.
 pub(super) struct Row {
@@ -71,53 +64,8 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
             }
         }
     }
-    rows.extend(lucene(bench, &corpus, &workloads)?);
+    rows.extend(lucene::rows(bench, &corpus, &workloads)?);
     print(bench, &workloads, &rows)
-}
-
-/// Lucene's rows.
-fn lucene(bench: &mut Bench, corpus: &Corpus, workloads: &[Workload]) -> Fallible<Vec<Row>> {
-    if !bench.peers.wants(System::Lucene) {
-        return Ok(Vec::new());
-    }
-    let docs = bench.peers.docs_file(corpus)?;
-    let queries = write_queries(bench, workloads)?;
-    let mut rows = Vec::new();
-    for (name, refresh) in REFRESHES {
-        let options = vec![("--refresh", refresh.to_string())];
-        let (docs, queries) = (docs.clone(), Some(queries.clone()));
-        let call = Call { task: "window", docs, queries, on: On::Both, options };
-        match bench.peers.run(System::Lucene, &call) {
-            Ok(all) => rows.push(of_peer(name, &all, workloads)?),
-            Err(reason) => println!("{name}: not measured: {reason}"),
-        }
-    }
-    let passes = [("--rounds", "1".to_owned()), ("--seconds-min", "0.5".to_owned())];
-    let mut statics = contenders(bench, corpus, workloads, &[("newest", "")], &passes)?;
-    statics.retain(|contender| contender.system == System::Lucene);
-    for contender in statics {
-        match bench.peers.run(System::Lucene, &contender.call) {
-            Ok(all) => rows.push(of_peer("static, memory", &all, workloads)?),
-            Err(reason) => println!("static, memory: not measured: {reason}"),
-        }
-    }
-    Ok(rows)
-}
-
-fn of_peer(name: &str, rows: &Rows, workloads: &[Workload]) -> Fallible<Row> {
-    let mut latencies = Vec::new();
-    for workload in workloads {
-        let mut values = [0.0; METRICS.len()];
-        for (value, metric) in values.iter_mut().zip(METRICS) {
-            *value = rows.value(&workload.name, metric)?;
-        }
-        latencies.push(values);
-    }
-    let rates = workloads.iter().filter_map(|one| rows.value(&one.name, "docs_per_s").ok());
-    let rates: Vec<f64> = rates.collect();
-    let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-    let docs_per_s = (!rates.is_empty()).then_some(mean);
-    Ok(Row { name: name.to_owned(), system: "lucene", latencies, docs_per_s })
 }
 
 impl Row {

@@ -15,8 +15,8 @@ const fn row(name: &'static str, means: [f64; 6], qps: f64) -> Paper {
     Paper { name, means, qps }
 }
 
-/// All but the capped static rows of Lucene, which have no counterpart here.
-const ROWS: [Paper; 16] = [
+/// All but `DPF-T`, `DPF-M` and `NODAX`, which have no counterpart here.
+const ROWS: [Paper; 19] = [
     row("SP-V-T", [27.0, 68.0, 398.0, 43.0, 226.0, 2245.0], 1995.0),
     row("SP-V-M", [27.0, 55.0, 277.0, 43.0, 195.0, 2034.0], 2281.0),
     row("SP-V-L", [27.0, 46.0, 213.0, 43.0, 174.0, 1878.0], 2520.0),
@@ -31,10 +31,14 @@ const ROWS: [Paper; 16] = [
     row("NRT-100", [1305.0, 2028.0, 6862.0, 1854.0, 2190.0, 7504.0], 276.0),
     row("NRT-1K", [229.0, 602.0, 5336.0, 351.0, 769.0, 5114.0], 484.0),
     row("NRT-∞", [19.0, 219.0, 3456.0, 33.0, 225.0, 2930.0], 872.0),
-    // DAX-L: on Optane.
-    row("static, memory", [17.0, 241.0, 3062.0, 27.0, 266.0, 2882.0], 924.0),
-    // NODAX.
-    row("static, disk", [16.0, 205.0, 3137.0, 24.0, 264.0, 2964.0], 908.0),
+    // DAX: on Optane.
+    row("static-T", [19.0, 290.0, 5024.0, 27.0, 241.0, 3029.0], 695.0),
+    row("static-M", [19.0, 248.0, 3783.0, 27.0, 245.0, 2918.0], 829.0),
+    row("static-L", [17.0, 241.0, 3062.0, 27.0, 266.0, 2882.0], 924.0),
+    // DPF-L: on Optane.
+    row("direct", [15.0, 350.0, 5996.0, 17.0, 201.0, 2536.0], 713.0),
+    // SSD.
+    row("static, disk", [16.0, 204.0, 2663.0, 24.0, 259.0, 2996.0], 973.0),
 ];
 
 impl Paper {

@@ -37,9 +37,9 @@ final class Answers {
     this.leaf = reader.leaves().get(0).reader();
   }
 
-  static void run(Options options, Corpus corpus) throws Exception {
+  static void run(Options options) throws Exception {
     List<Named> queries = Named.read(options.queriesFile());
-    Path path = Index.cached(options, corpus, Layout.OLDEST_FIRST);
+    Path path = Index.cached(options, Layout.OLDEST_FIRST);
     try (Directory directory = Index.open(path);
         DirectoryReader reader = DirectoryReader.open(directory);
         PrintStream output =

@@ -8,6 +8,11 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.Stream;
+import org.apache.lucene.codecs.Codec;
+import org.apache.lucene.codecs.FilterCodec;
+import org.apache.lucene.codecs.PostingsFormat;
+import org.apache.lucene.codecs.memory.DirectPostingsFormat;
+import org.apache.lucene.codecs.perfield.PerFieldPostingsFormat;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LogByteSizeMergePolicy;
@@ -43,6 +48,26 @@ final class Index {
   /** Keeps small new segments in memory, as Lucene advises for an index that is refreshed often. */
   static Directory openLive(Path path) throws IOException {
     return new NRTCachingDirectory(open(path), CACHED_SEGMENT_MB, CACHE_MB);
+  }
+
+  /** Postings as arrays on the heap, where a reader unpacks them when it is opened. */
+  private static final class OnHeap extends FilterCodec {
+    private final PostingsFormat postings = new DirectPostingsFormat();
+
+    /** By the name of the default codec: only the format of postings is another, and a segment says which. */
+    OnHeap() {
+      super(Codec.getDefault().getName(), Codec.getDefault());
+    }
+
+    @Override
+    public PostingsFormat postingsFormat() {
+      return new PerFieldPostingsFormat() {
+        @Override
+        public PostingsFormat getPostingsFormatForField(String field) {
+          return postings;
+        }
+      };
+    }
   }
 
   /** Settings of all writers. */
@@ -90,8 +115,8 @@ final class Index {
   }
 
   /** The folder with the one-segment index of these documents, built unless its stamp fits. */
-  static Path cached(Options options, Corpus corpus, Layout layout) throws Exception {
-    String name = "lucene-" + layout.text;
+  static Path cached(Options options, Layout layout) throws Exception {
+    String name = "lucene-" + layout.text + (options.direct ? "-direct" : "");
     Path stampFile = options.work.resolve(name + ".stamp");
     Path path = options.work.resolve(name);
     String stamp = stamp(options.docs);
@@ -102,15 +127,20 @@ final class Index {
     Files.deleteIfExists(stampFile);
     fresh(options.work, name);
     long start = System.nanoTime();
-    buildOneSegment(path, corpus, layout);
+    IndexWriterConfig settings = orderedSettings(layout);
+    if (options.direct) {
+      settings.setCodec(new OnHeap());
+    }
+    buildOneSegment(path, Corpus.load(options.docs), settings);
     Files.writeString(stampFile, stamp);
     System.err.printf("index %s: built in %.1f s%n", name, (System.nanoTime() - start) / 1e9);
     return path;
   }
 
-  private static void buildOneSegment(Path path, Corpus corpus, Layout layout) throws IOException {
+  private static void buildOneSegment(Path path, Corpus corpus, IndexWriterConfig settings)
+      throws IOException {
     try (Directory directory = open(path);
-        IndexWriter writer = new IndexWriter(directory, orderedSettings(layout))) {
+        IndexWriter writer = new IndexWriter(directory, settings)) {
       new Adder(writer).addAll(corpus, 0, corpus.size());
       writer.forceMerge(1);
       writer.commit();

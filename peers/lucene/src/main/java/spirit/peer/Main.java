@@ -7,6 +7,10 @@ public final class Main {
   private Main() {}
 
   interface Task {
+    void run(Options options) throws Exception;
+  }
+
+  interface TaskOfCorpus {
     void run(Options options, Corpus corpus) throws Exception;
   }
 
@@ -14,7 +18,7 @@ public final class Main {
     try {
       Options options = Options.parse(arguments);
       Task task = taskNamed(options.task);
-      task.run(options, Corpus.load(options.docs));
+      task.run(options);
     } catch (Exception | Error error) {
       String line = error instanceof Failure ? error.getMessage() : error.toString();
       System.err.println("spirit-peer-lucene: " + line.replace('\n', ' '));
@@ -24,15 +28,20 @@ public final class Main {
 
   private static Task taskNamed(String name) throws Failure {
     return switch (name) {
-      case "ingest" -> Ingest::run;
-      case "bulk" -> Ingest::runBulk;
+      case "ingest" -> loaded(Ingest::run);
+      case "bulk" -> loaded(Ingest::runBulk);
       case "queries" -> Searches::run;
       case "answers" -> Answers::run;
-      case "visible" -> Visible::run;
-      case "freshness" -> Freshness::run;
-      case "merge" -> Merge::run;
-      case "window" -> Windowed::run;
+      case "visible" -> loaded(Visible::run);
+      case "freshness" -> loaded(Freshness::run);
+      case "merge" -> loaded(Merge::run);
+      case "window" -> loaded(Windowed::run);
       default -> throw new Failure("no such task: " + name);
     };
+  }
+
+  /** A task that begins with all documents in memory. */
+  private static Task loaded(TaskOfCorpus task) {
+    return options -> task.run(options, Corpus.load(options.docs));
   }
 }

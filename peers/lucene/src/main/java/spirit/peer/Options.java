@@ -13,6 +13,10 @@ final class Options {
   int rounds = 5;
   Path work = Path.of("/dev/shm/spirit-peers");
   Mode mode = Mode.NEWEST_SORTED;
+
+  /** Postings are kept on the heap, not compressed. */
+  boolean direct = false;
+
   double passSecondsMax = 10;
   int adds = 1000;
 
@@ -71,6 +75,7 @@ final class Options {
         case "--rounds" -> rounds = Integer.parseInt(value);
         case "--work" -> work = Path.of(value);
         case "--mode" -> mode = Mode.named(value);
+        case "--postings" -> direct = isDirect(value);
         case "--pass-seconds-max" -> passSecondsMax = Double.parseDouble(value);
         case "--adds" -> adds = Integer.parseInt(value);
         case "--warm-adds" -> warmAdds = Integer.parseInt(value);
@@ -89,6 +94,14 @@ final class Options {
     } catch (NumberFormatException error) {
       throw new Failure(name + " takes a number, not " + value);
     }
+  }
+
+  private static boolean isDirect(String postings) throws Failure {
+    return switch (postings) {
+      case "default" -> false;
+      case "direct" -> true;
+      default -> throw new Failure("no such postings: " + postings);
+    };
   }
 
   private static boolean isByScore(String order) throws Failure {

@@ -49,14 +49,15 @@ final class Searches {
     return searcher;
   }
 
-  static void run(Options options, Corpus corpus) throws Exception {
-    Path path = Index.cached(options, corpus, options.mode.layout);
+  /** The documents are needed only for a new index, so that the index of an earlier run can be asked from a small heap. */
+  static void run(Options options) throws Exception {
+    Path path = Index.cached(options, options.mode.layout);
     Reporter reporter = new Reporter(options.task);
     reporter.add("mode", options.mode.text);
     try (Directory directory = Index.open(path);
         DirectoryReader reader = DirectoryReader.open(directory)) {
       Searches searches = new Searches(reader, options);
-      searches.checkOrder(corpus);
+      searches.checkOrder();
       Form form = new Form(FieldInfos.getMergedFieldInfos(reader), options.mode == Mode.TOP);
       List<Workload> workloads = Workload.read(options.queriesFile(), form);
       new SearchLoop(searches, options, reporter).run(workloads);
@@ -133,10 +134,10 @@ final class Searches {
   }
 
   /** Early stopping and "the last ten" are right only in this order. */
-  private void checkOrder(Corpus corpus) throws IOException, Failure {
-    int documents = corpus.size();
-    if (leaf.reader().numDocs() != documents) {
-      throw new Failure(leaf.reader().numDocs() + " documents, not " + documents);
+  private void checkOrder() throws IOException, Failure {
+    int documents = leaf.reader().maxDoc();
+    if (leaf.reader().hasDeletions()) {
+      throw new Failure("documents are deleted");
     }
     NumericDocValues keys = leaf.reader().getNumericDocValues(Index.KEY);
     for (int doc = 0; doc < documents; doc++) {
