@@ -1,8 +1,10 @@
 //! What was typed on the command line, and what it means.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use spirit::lab::SlowMedium;
 
 use crate::peers::System;
 
@@ -40,6 +42,10 @@ pub(crate) struct Args {
     /// Queries of each class in the sets of all classes.
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) per_class: u64,
+    /// Slow the second tier to a medium that stores this many megabytes a second and takes this many nanoseconds for a barrier, such as
+    /// 2000,100, in the experiments of the first paper. Loads are not slowed.
+    #[arg(long, value_name = "MB/S,NS", value_parser = parse_medium)]
+    pub(crate) slow_tier: Option<SlowMedium>,
     /// How much the experiments of the server and of common words do.
     #[arg(long, value_name = "SCALE", value_enum, default_value = "full")]
     pub(crate) scale: Scale,
@@ -57,6 +63,15 @@ pub(crate) enum Scale {
 /// The engines asked for, in the order in which they take turns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct PeerList(pub(crate) Vec<System>);
+
+fn parse_medium(text: &str) -> Result<SlowMedium, String> {
+    let parsed = text.split_once(',').and_then(|(megabytes, nanoseconds)| {
+        let megabytes: u64 = megabytes.parse().ok().filter(|megabytes| *megabytes > 0)?;
+        let barrier = Duration::from_nanos(nanoseconds.parse().ok()?);
+        Some(SlowMedium { bytes_per_second: megabytes.checked_mul(1_000_000)?, barrier })
+    });
+    parsed.ok_or_else(|| "give megabytes a second and nanoseconds, such as 2000,100".to_owned())
+}
 
 fn parse_peers(text: &str) -> Result<PeerList, String> {
     match text {
@@ -81,6 +96,16 @@ fn parse_peers(text: &str) -> Result<PeerList, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_medium_is_two_numbers() {
+        let medium = parse_medium("2000,100").unwrap();
+        assert_eq!(medium.bytes_per_second, 2_000_000_000);
+        assert_eq!(medium.barrier, Duration::from_nanos(100));
+        for wrong in ["", "2000", "0,100", "2000,", "a,b", "99999999999999999999,1"] {
+            assert!(parse_medium(wrong).is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn peers_are_all_none_or_a_list() {

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
+use spirit::Builder;
+use spirit::lab::SlowMedium;
 
 use crate::Fallible;
 use crate::args::{Args, Scale};
@@ -23,6 +25,7 @@ pub(crate) struct Bench {
     /// Queries of each class in the sets of all classes.
     pub(crate) per_class: usize,
     pub(crate) scale: Scale,
+    slow_tier: Option<SlowMedium>,
     pub(crate) cores: Cores,
     pub(crate) peers: Peers,
     pub(crate) report: Report,
@@ -48,6 +51,7 @@ impl Bench {
             rounds: args.rounds as usize,
             per_class: args.per_class as usize,
             scale: args.scale,
+            slow_tier: args.slow_tier,
             cores,
             peers: Peers::new(args.peers.0.clone(), cores),
             report: Report::new(args.json.as_deref())?,
@@ -94,6 +98,14 @@ impl Bench {
         self.data.clone().filter(|folder| folder.join(file).is_file())
     }
 
+    /// These options, with a second tier as slow as was asked for. Then there are barriers too, as such a medium needs them.
+    pub(crate) fn slowed(&self, options: Builder) -> Builder {
+        match self.slow_tier {
+            Some(medium) => options.slow_medium(medium).force_barriers(true),
+            None => options,
+        }
+    }
+
     /// Rows are of this experiment on this corpus from now on.
     pub(crate) fn begin(&mut self, experiment: &'static str, corpus: &Corpus, more: Config<'_>) {
         let mut config = vec![
@@ -102,6 +114,11 @@ impl Bench {
             ("seed", json!(self.seed)),
         ];
         config.extend_from_slice(more);
+        if let Some(SlowMedium { bytes_per_second, barrier }) = self.slow_tier {
+            println!("second tier: {bytes_per_second} bytes a second, {barrier:?} a barrier");
+            config.push(("tier_bytes_per_s", json!(bytes_per_second)));
+            config.push(("tier_barrier_ns", json!(barrier.as_nanos() as u64)));
+        }
         self.report.begin(experiment, &config);
         self.charts.begin(experiment);
     }

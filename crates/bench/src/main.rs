@@ -25,6 +25,7 @@ mod form;
 mod judged;
 mod language;
 mod lengths;
+mod live;
 mod out_of_place;
 mod peers;
 mod query_sets;

@@ -32,6 +32,7 @@ use spirit_mem::{HeapFile, Region, Span};
 
 pub use gate::Gate;
 use gate::Passage;
+use sim::{Brake, SlowMedium};
 pub use site::{SITES, Site};
 use trace::{Action, Trace};
 use unsynced::Unsynced;
@@ -81,6 +82,8 @@ pub struct Door {
     /// The number of the region, for a trace that sees several.
     space: u8,
     trace: Option<Arc<Trace>>,
+    /// Slows stores and barriers, for measurements.
+    brake: Option<Brake>,
     /// The file, and the offset of the region in it, if runs of bytes are written and not stored.
     written: Option<(Arc<HeapFile>, u64)>,
 }
@@ -91,8 +94,8 @@ impl Door {
         let passed = std::array::from_fn(|_| [AtomicU64::new(0), AtomicU64::new(0)]);
         let (unsynced, failure) = (Unsynced::default(), Failure::default());
         let passage = Passage::default();
-        let (space, trace, written) = (0, None, None);
-        Door { barrier, passed, unsynced, failure, passage, space, trace, written }
+        let (space, trace, brake, written) = (0, None, None, None);
+        Door { barrier, passed, unsynced, failure, passage, space, trace, brake, written }
     }
 
     /// Writes runs of bytes to `file`, in which the region begins at `start`, instead of storing
@@ -160,13 +163,19 @@ impl Door {
         self
     }
 
+    /// Slows stores and barriers to those of another medium.
+    pub fn slowed(mut self, medium: SlowMedium) -> Door {
+        self.brake = Some(Brake::new(medium));
+        self
+    }
+
     /// Copies `bytes` bytes within the region. Offsets and length are multiples of 8; the ranges do
     /// not overlap.
     pub fn copy(&self, site: Site, region: &Region, to: u64, from: u64, bytes: u64) {
         if !self.begin() {
             return;
         }
-        self.count(site, bytes);
+        self.count_store(site, bytes);
         let copy = || self.copy_run(region, to, from, bytes);
         self.seen(site, copy, || Action::Store { at: to, words: words(region, to, bytes / 8) });
     }
@@ -177,7 +186,7 @@ impl Door {
             return;
         }
         let count = bytes.len() as u64;
-        self.count(site, count);
+        self.count_store(site, count);
         let write = || {
             if !self.write_to_file(to, bytes) {
                 region.write_bytes(to, bytes);
@@ -193,7 +202,7 @@ impl Door {
             return;
         }
         let bytes = parts.iter().map(|part| part.len() as u64).sum();
-        self.count(store, bytes);
+        self.count_store(store, bytes);
         self.count(back, bytes);
         let write = || match self.written {
             Some(_) => {
@@ -228,7 +237,7 @@ impl Door {
         if !self.begin() {
             return;
         }
-        self.count(site, 8);
+        self.count_store(site, 8);
         let store = || region.view(Span::<AtomicU64>::new(at, 1))[0].store(word, Release);
         self.seen(site, store, || Action::Store { at, words: [word].into() });
     }
@@ -240,7 +249,7 @@ impl Door {
         if !self.begin() {
             return;
         }
-        self.count(site, 8);
+        self.count_store(site, 8);
         let update = || {
             let word = &region.view(Span::<AtomicU64>::new(at, 1))[0];
             let mut old = word.load(Acquire);
@@ -257,7 +266,7 @@ impl Door {
         if self.failure().is_some() || !self.begin() {
             return;
         }
-        self.count(site, 8);
+        self.count_store(site, 8);
         let store = || region.view(Span::<AtomicU64>::new(at, 1))[0].store(word, Release);
         self.seen(site, store, || Action::Publish { at, word });
     }
@@ -283,7 +292,12 @@ impl Door {
             // Stores of this thread reach the page cache in program order, if the compiler keeps
             // it.
             Barrier::Order => compiler_fence(Release),
-            Barrier::WriteBack => spirit_mem::persist::fence(),
+            Barrier::WriteBack => {
+                spirit_mem::persist::fence();
+                if let Some(brake) = &self.brake {
+                    brake.fenced();
+                }
+            }
             Barrier::Sync => self.sync(site, region),
         };
         self.seen(site, fence, || Action::Fence);
@@ -351,6 +365,14 @@ impl Door {
         // A site has one thread at a time, so no locked instruction is needed.
         calls.store(calls.load(Relaxed) + 1, Relaxed);
         total.store(total.load(Relaxed) + bytes, Relaxed);
+    }
+
+    /// Counts a store that is about to be done.
+    fn count_store(&self, site: Site, bytes: u64) {
+        self.count(site, bytes);
+        if let Some(brake) = &self.brake {
+            brake.stored(bytes);
+        }
     }
 
     /// Runs `act`. With a trace, running and recording are one step.

@@ -50,6 +50,7 @@ mod overlay;
 mod pending;
 mod random;
 mod simulator;
+mod slow;
 
 pub use cuts::{Quota, cuts};
 pub use image::Image;
@@ -58,6 +59,8 @@ pub use lint::{Finding, Lint};
 pub use pending::Pending;
 pub use random::Random;
 pub use simulator::Simulator;
+pub(crate) use slow::Brake;
+pub use slow::SlowMedium;
 
 /// A fault model: which stores may be lost. Each model allows the losses of those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

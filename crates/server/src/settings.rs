@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use spirit::lab::{EngravePolicy, PointerUpdate};
 use spirit::{Builder, Durability, Index, OnFull};
 
 pub use in_force::{InForce, Origin, SettingsError};
@@ -50,6 +51,12 @@ pub struct Settings {
     pub durability: Durability,
     /// What a new index does when it is full.
     pub on_full: OnFull,
+    /// When segments are copied to an index's file.
+    pub engrave: EngravePolicy,
+    /// When questions move to the copies.
+    pub pointer_update: PointerUpdate,
+    /// The threads of an index behind the one that writes.
+    pub stage_threads: usize,
     /// The threads that answer questions.
     pub query_threads: usize,
     /// The threads that write.
@@ -98,6 +105,9 @@ impl Settings {
         Index::builder()
             .durability(self.durability)
             .on_full(self.on_full)
+            .engrave(self.engrave)
+            .pointer_update(self.pointer_update)
+            .stage_threads(self.stage_threads)
             .opaque_text(true)
             .readers_max(self.query_threads + READERS_BESIDE)
     }

@@ -9,7 +9,7 @@ use spirit_index::ground::Gauge;
 use spirit_index::memory::Memory;
 use spirit_query::{Operator, Query};
 
-pub use spirit_door::sim::Random;
+pub use spirit_door::sim::{Random, SlowMedium};
 pub use spirit_door::trace::Trace;
 pub use spirit_index::ground::{PAGE, Parts, Postings};
 pub use spirit_index::rows::Statistics;
@@ -155,6 +155,13 @@ impl Builder {
         self
     }
 
+    /// Slows the stores of the second tier to those of another medium, and its barriers if there are
+    /// some or they are [forced](Builder::force_barriers). Loads are as fast as before. For measurements.
+    pub fn slow_medium(mut self, medium: SlowMedium) -> Self {
+        self.options.slow_medium = Some(medium);
+        self
+    }
+
     /// Records all stores to the second tier. For tests.
     pub fn trace(mut self, trace: Arc<Trace>) -> Self {
         self.options.trace = Some(trace);
@@ -213,7 +220,13 @@ impl Search {
     /// Searches for all matches, the newest first: the papers' workload. Unlike other searches it takes
     /// memory for its hits, if there are more of them than ever before.
     pub fn all() -> Search {
-        Search::newest(0).unbounded()
+        // More than an executor has rows, and sums of it do not overflow.
+        Search::newest_unbounded(u32::MAX)
+    }
+
+    /// Searches for the newest `k` matches as [`all`](Search::all) does: `k` has no limit.
+    pub fn newest_unbounded(k: u32) -> Search {
+        Search::newest(0).unbounded(k)
     }
 
     /// Forces an intersection algorithm; `None` leaves the choice to the planner.

@@ -2,7 +2,8 @@
 //!
 //! Measured: an index in a directory in crash mode, in segments of 4 MiB; the time that the merge stage spent in all of
 //! them, from the engine's own clock, with and without write-back and fence forced. Lucene adds the same documents in as many
-//! segments of equal size, unmerged, and its `forceMerge(1)` is timed. Ours copies no posting, which is the point: what Lucene's
+//! segments of equal size, unmerged, each flushed and committed, and its `forceMerge(1)` is timed. Its commits are compared with our flushing
+//! and engraving. Ours copies no posting, which is the point: what Lucene's
 //! result saves a query, our dictionary does.
 //!
 //! Corpus: posts. The seed has no part in it.
@@ -29,6 +30,8 @@ use crate::turns::{Contender, take_turns};
 const SEGMENT_BYTES: u64 = 4 << 20;
 /// Bytes of the log for each of text: what a record adds to a post included.
 const LOG_PER_TEXT: u64 = 2;
+/// Without and with barriers.
+const WAYS: [&str; 2] = ["crash", "crash, barriers"];
 /// Of Lucene's merges, which take seconds.
 const ROUNDS_MAX: usize = 4;
 
@@ -36,6 +39,8 @@ const ROUNDS_MAX: usize = 4;
 #[derive(Default)]
 struct Taken {
     seconds: [Vec<f64>; 2],
+    /// Of flushing and engraving.
+    committing: [Vec<f64>; 2],
     segments: u64,
 }
 
@@ -45,7 +50,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let (cores, rounds) = (bench.cores, bench.rounds);
     let mut taken = Taken::default();
     measure(&corpus, false, &mut taken)?;
-    taken.seconds = Default::default();
+    (taken.seconds, taken.committing) = Default::default();
     let mut contenders = contenders(bench, &corpus, taken.segments)?;
     take_turns(&mut bench.peers, &mut contenders, || {
         let _pinned = cores.pin(On::Both);
@@ -75,6 +80,9 @@ fn measure(corpus: &Corpus, barriers: bool, taken: &mut Taken) -> Fallible<()> {
     index.flush()?;
     let (segments, seconds) = merged(&index)?;
     taken.seconds[usize::from(barriers)].push(seconds);
+    let stages = index.stats()?.busy;
+    let stages = stages.iter().filter(|(stage, _)| matches!(*stage, "flush" | "engrave"));
+    taken.committing[usize::from(barriers)].push(stages.map(|(_, seconds)| *seconds).sum());
     taken.segments = segments;
     Ok(index.close()?)
 }
@@ -109,26 +117,44 @@ fn print(
     contenders: &[Contender],
 ) -> Fallible<()> {
     let title = format!("{}: merging {} segments, s", corpus.name, taken.segments);
-    let mut table = Table::new(title, &["system", "seconds", "ms a segment"]);
-    let lucene = contenders
-        .first()
-        .map_or(Err("not asked for".to_owned()), |contender| contender.value("merge", "seconds"));
-    for (way, seconds) in ["crash", "crash, barriers"].iter().zip(&taken.seconds) {
-        bench.report.row("spirit", &[("way", json!(way))], "merge_s", "s", seconds)?;
-        let median = median(seconds);
-        let each = median * 1e3 / taken.segments.max(1) as f64;
-        table.line([format!("spirit {way}"), number(median), number(each)]);
+    let head = ["system", "merge, s", "ms a segment", "flush and engrave, s", "ms a segment"];
+    let mut table = Table::new(title, &head);
+    let lucene = |metric: &str| match contenders.first() {
+        Some(contender) => contender.value("merge", metric),
+        None => Err("not asked for".to_owned()),
+    };
+    let cells = |merging: f64, committing: f64| {
+        let each = |seconds: f64| number(seconds * 1e3 / taken.segments.max(1) as f64);
+        [number(merging), each(merging), number(committing), each(committing)]
+    };
+    for ((way, merging), committing) in WAYS.iter().zip(&taken.seconds).zip(&taken.committing) {
+        bench.report.row("spirit", &[("way", json!(way))], "merge_s", "s", merging)?;
+        bench.report.row("spirit", &[("way", json!(way))], "commit_s", "s", committing)?;
+        let cells = cells(median(merging), median(committing));
+        table.line([format!("spirit {way}")].into_iter().chain(cells));
     }
-    match &lucene {
-        Ok(seconds) => {
-            bench.report.row("lucene", &[], "merge_s", "s", &[*seconds])?;
-            let each = seconds * 1e3 / taken.segments.max(1) as f64;
-            table.line(["lucene forceMerge".to_owned(), number(*seconds), number(each)]);
+    let (lucene, commits) = (lucene("seconds"), lucene("committing"));
+    match (&lucene, &commits) {
+        (Ok(merging), Ok(committing)) => {
+            bench.report.row("lucene", &[], "merge_s", "s", &[*merging])?;
+            bench.report.row("lucene", &[], "commit_s", "s", &[*committing])?;
+            let cells = cells(*merging, *committing);
+            table.line(["lucene".to_owned()].into_iter().chain(cells));
         }
-        Err(reason) => table.not_measured("lucene forceMerge", reason),
+        (Err(reason), _) | (_, Err(reason)) => table.not_measured("lucene", reason),
     }
     table.print();
-    println!("  papers: 6.7× faster than Lucene's forceMerge");
+    println!(
+        "  paper: 6.74× faster than forceMerge; flush and engrave 3.78× faster than flush and commit"
+    );
+    for (way, committing) in WAYS.iter().zip(&taken.committing) {
+        if let Ok(commits) = &commits {
+            println!(
+                "  {way}: {} × faster than flush and commit",
+                number(commits / median(committing))
+            );
+        }
+    }
     for (way, seconds) in ["merge", "merge with barriers"].iter().zip(&taken.seconds) {
         let measured = lucene.clone().map(|lucene| lucene / median(seconds));
         bar(way, Bound::AtLeast(20.0), "×", "faster than forceMerge", &measured);

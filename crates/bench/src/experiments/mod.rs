@@ -25,6 +25,7 @@ mod keys;
 mod media;
 mod memory;
 mod merge;
+mod modes;
 mod newest;
 mod newest_busy;
 mod nvm_only;
@@ -38,6 +39,7 @@ mod resume;
 pub(crate) mod s1m2;
 mod scaling;
 mod searcher;
+mod segment_size;
 mod segments;
 mod stages;
 mod standing;
@@ -267,6 +269,20 @@ pub(crate) const ALL: &[Experiment] = &[
         reproduces: "the first paper's table 1 and figure 2, without the caps of Lucene's static index and its postings on the heap",
         bars: "none",
         run: table1::run,
+    },
+    Experiment {
+        name: "segment-size",
+        what: "queries while documents go in, by the number of segments, merged and not",
+        reproduces: "the first paper's figure 7(b)",
+        bars: "none",
+        run: segment_size::run,
+    },
+    Experiment {
+        name: "modes",
+        what: "ingest, shutdown and restart of each mode, with the dictionary in either tier",
+        reproduces: "the first paper's text (§6.2): graceful +1.3 %, shutdown 1.6×, crash +8 % and 17×",
+        bars: "none",
+        run: modes::run,
     },
     Experiment {
         name: "nvm-only",

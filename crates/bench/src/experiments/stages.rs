@@ -147,16 +147,16 @@ fn figure(
     let mut taken = vec![Taken::default(); ways.len()];
     for round in 0..bench.rounds {
         for at in (0..ways.len()).map(|at| (round + at) % ways.len()) {
-            fill(corpus, &ways[at], &mut taken[at])?;
+            fill(bench, corpus, &ways[at], &mut taken[at])?;
         }
     }
     print(bench, corpus, (number, what), ways, &taken)
 }
 
 /// Fills an index, and adds what it took.
-fn fill(corpus: &Corpus, way: &Way<'_>, taken: &mut Taken) -> Fallible<()> {
+fn fill(bench: &Bench, corpus: &Corpus, way: &Way<'_>, taken: &mut Taken) -> Fallible<()> {
     let scratch = Scratch::new()?;
-    let index = options(corpus, way, &scratch).open()?;
+    let index = bench.slowed(options(corpus, way, &scratch)).open()?;
     let is_filled = AtomicBool::new(false);
     let seconds = thread::scope(|scope| {
         if let Some(workload) = way.beside {

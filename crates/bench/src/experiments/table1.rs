@@ -24,21 +24,26 @@
 //! in for `DPF-T` and `-M`, whose DRAM is a cache of Optane. Repeated documents make terms no rarer and lists longer, as more documents
 //! would. Flushing, engraving and merging share ingest's core, so that queries have the other to themselves. Lucene collects the last ten of the matches that it visits, ours writes all of them down.
 
-mod live;
+mod idle;
 mod lucene;
 mod paper;
 
 use serde_json::json;
+use spirit::Mode;
 
 use crate::Fallible;
 use crate::all_matches;
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
+use crate::live::{CAPS, Live, Window};
 use crate::report::{Table, number};
 use crate::timing::METRICS;
 use crate::workloads::{self, Workload};
-use live::Live;
 use paper::Paper;
+
+/// The modes, as the paper calls them.
+const MODES: [(&str, Mode); 3] =
+    [("SP-V", Mode::Volatile), ("SP-G", Mode::Graceful), ("SP-C", Mode::Crash)];
 
 /// A row: P50, P95, P99 and mean of each workload, µs.
 pub(super) struct Row {
@@ -54,13 +59,16 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bench.begin("table1", &corpus, &[]);
     let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
     let mut rows = Vec::new();
-    for (name, mode) in live::MODES {
-        for (cap, share) in live::CAPS {
-            let live = Live::filled(&corpus, mode, share, bench.cores)?;
-            rows.push(live.asked(&format!("{name}-{cap}"), &corpus, &workloads, bench.cores)?);
-            println!("{}: measured", rows[rows.len() - 1].name);
-            if (name, cap) == ("SP-C", "L") {
-                live.idle(bench, &workloads)?;
+    for (mode_name, mode) in MODES {
+        for (cap, share) in CAPS {
+            let options = all_matches::options(&corpus, all_matches::SEGMENTS, share).mode(mode);
+            let live = Live::filled(&corpus, bench.slowed(options), bench.cores)?;
+            let Window { latencies, docs_per_s } = live.asked(&corpus, &workloads, bench.cores)?;
+            let (name, docs_per_s) = (format!("{mode_name}-{cap}"), Some(docs_per_s));
+            println!("{name}: measured");
+            rows.push(Row { name, system: "spirit", latencies, docs_per_s });
+            if (mode_name, cap) == ("SP-C", "L") {
+                idle::idle(&live.index, bench, &workloads)?;
             }
         }
     }

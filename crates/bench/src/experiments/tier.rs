@@ -70,7 +70,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
         // In turn, so that what else the machine does falls on all of them; and each comes first as often as the others, since
         // an index gets the memory that the one before it gave back.
         for way in (0..WAYS.len()).map(|way| (round + way) % WAYS.len()) {
-            measure(&corpus, &WAYS[way], &mut taken[way])?;
+            measure(bench, &corpus, &WAYS[way], &mut taken[way])?;
         }
     }
     print(bench, &corpus, &taken)
@@ -91,9 +91,11 @@ fn options(corpus: &Corpus, way: &Way, scratch: &Scratch) -> Builder {
     options.directory(scratch.path()).nvm_bytes(nvm_bytes).force_barriers(way.barriers)
 }
 
-fn measure(corpus: &Corpus, way: &Way, taken: &mut Taken) -> Fallible<()> {
+fn measure(bench: &Bench, corpus: &Corpus, way: &Way, taken: &mut Taken) -> Fallible<()> {
     let scratch = Scratch::new()?;
-    let index = options(corpus, way, &scratch).open()?;
+    // The ways that have barriers have them whatever the medium.
+    let options = bench.slowed(options(corpus, way, &scratch)).force_barriers(way.barriers);
+    let index = options.open()?;
     let start = Instant::now();
     index.add_all(corpus.iter().map(|text| (None, text)))?;
     taken.docs_per_s.push(corpus.len() as f64 / start.elapsed().as_secs_f64());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use spirit::lab::{EngravePolicy, PointerUpdate};
 use spirit::{Durability, OnFull};
 use spirit_forms::size::Size;
 
@@ -169,6 +170,9 @@ fn empty() -> Settings {
         index_nvm: 0,
         durability: Durability::Process,
         on_full: OnFull::Refuse,
+        engrave: EngravePolicy::Eager,
+        pointer_update: PointerUpdate::Lazy,
+        stage_threads: 0,
         query_threads: threads,
         ingest_threads: threads,
         query_timeout: time,
@@ -229,7 +233,9 @@ mod tests {
 
     #[test]
     fn the_strongest_wins_and_is_named() {
-        let path = file("listen = \"127.0.0.1:1\"\nrequests = 7\nindex_dram = \"32MiB\"\n");
+        let path = file(
+            "listen = \"127.0.0.1:1\"\nrequests = 7\nindex_dram = \"32MiB\"\nengrave = \"lazy\"\n",
+        );
         let variables = [("SPIRIT_LISTEN", "127.0.0.1:2"), ("SPIRIT_BODY", "1MiB")];
         let read = read(Some(&path), &variables, &[("listen", "127.0.0.1:3")]).unwrap();
         let line = |name: &str| {
@@ -238,6 +244,7 @@ mod tests {
         };
         assert_eq!(line("listen"), ("127.0.0.1:3".into(), Origin::Flag));
         assert_eq!(line("body"), ("1 MiB".into(), Origin::Environment("SPIRIT_BODY".into())));
+        assert_eq!(line("engrave"), ("lazy".into(), Origin::File(path.clone())));
         assert_eq!(line("index-dram"), ("32 MiB".into(), Origin::File(path.clone())));
         assert_eq!((line("requests").0, line("hold").1), ("7".into(), Origin::Default));
         std::fs::remove_file(path).unwrap();
@@ -257,6 +264,8 @@ mod tests {
         );
         let error = read(None, &[], &[("on-full", "wait")]).unwrap_err();
         assert_eq!(error, "--on-full: expected refuse or drop-oldest, found \"wait\"");
+        let error = read(None, &[], &[("stage-threads", "3")]).unwrap_err();
+        assert_eq!(error, "--stage-threads: expected 1 or 2, found \"3\"");
         assert!(
             read(Some(Path::new("/nowhere.toml")), &[], &[])
                 .unwrap_err()

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use spirit::lab::{EngravePolicy, PointerUpdate};
 use spirit::{Durability, OnFull};
 use spirit_forms::size::Size;
 
@@ -125,7 +126,7 @@ const fn time(
 }
 
 /// All settings of the server.
-pub static SETTINGS: [Setting; 36] = [
+pub static SETTINGS: [Setting; 39] = [
     Setting {
         name: "directory",
         value: "DIR",
@@ -211,6 +212,45 @@ pub static SETTINGS: [Setting; 36] = [
                 OnFull::DropOldest => "drop-oldest".to_owned(),
                 _ => "refuse".to_owned(),
             },
+        },
+    },
+    Setting {
+        name: "engrave",
+        value: "eager|lazy|opportunistic",
+        default: "eager",
+        help: "When a full segment of an index is copied to its file: at once, when memory or the log runs short, or when no documents come in",
+        place: Place::Own {
+            set: |settings, text| {
+                settings.engrave = named(&ENGRAVE, text)?;
+                Ok(())
+            },
+            get: |settings| name_of(&ENGRAVE, settings.engrave),
+        },
+    },
+    Setting {
+        name: "pointer-update",
+        value: "eager|lazy",
+        default: "lazy",
+        help: "When questions move to that copy, and its memory is freed: once it is there, or when memory runs short",
+        place: Place::Own {
+            set: |settings, text| {
+                settings.pointer_update = named(&POINTER_UPDATE, text)?;
+                Ok(())
+            },
+            get: |settings| name_of(&POINTER_UPDATE, settings.pointer_update),
+        },
+    },
+    Setting {
+        name: "stage-threads",
+        value: "1|2",
+        default: "1",
+        help: "Threads of an index behind the one that writes. With 2, a segment is flushed while others are copied and merged",
+        place: Place::Own {
+            set: |settings, text| {
+                settings.stage_threads = named(&STAGE_THREADS, text)?;
+                Ok(())
+            },
+            get: |settings| name_of(&STAGE_THREADS, settings.stage_threads),
         },
     },
     number(
@@ -374,6 +414,28 @@ pub static SETTINGS: [Setting; 36] = [
         |settings| &mut settings.logging.slow_query_text,
     ),
 ];
+
+const ENGRAVE: [(&str, EngravePolicy); 3] = [
+    ("eager", EngravePolicy::Eager),
+    ("lazy", EngravePolicy::Lazy),
+    ("opportunistic", EngravePolicy::Opportunistic),
+];
+const POINTER_UPDATE: [(&str, PointerUpdate); 2] =
+    [("eager", PointerUpdate::Eager), ("lazy", PointerUpdate::Lazy)];
+
+const STAGE_THREADS: [(&str, usize); 2] = [("1", 1), ("2", 2)];
+
+/// Reads the name of a value.
+fn named<T: Copy>(values: &[(&str, T)], text: &str) -> Result<T, String> {
+    let found = values.iter().find(|(name, _)| *name == text);
+    let names = || values.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(" or ");
+    found.map(|(_, value)| *value).ok_or_else(|| expected(text, &names()))
+}
+
+fn name_of<T: PartialEq>(values: &[(&str, T)], value: T) -> String {
+    let found = values.iter().find(|(_, one)| *one == value);
+    found.map_or_else(String::new, |(name, _)| (*name).to_owned())
+}
 
 fn expected(text: &str, what: &str) -> String {
     format!("expected {what}, found {text:?}")

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use spirit_door::sim::SlowMedium;
 use spirit_door::trace::Trace;
 use spirit_index::ground::Blocks;
 use spirit_index::ground::{
@@ -96,6 +97,8 @@ pub(crate) struct Options {
     pub(crate) media: Media,
     pub(crate) verify: Option<bool>,
     pub(crate) force_barriers: bool,
+    /// What the second tier is slowed to.
+    pub(crate) slow_medium: Option<SlowMedium>,
     pub(crate) group_wait: Duration,
     pub(crate) group_bytes: u64,
     pub(crate) watcher: Option<Watcher>,
@@ -150,6 +153,7 @@ impl Default for Options {
             media: Media::default(),
             verify: None,
             force_barriers: false,
+            slow_medium: None,
             group_wait: Duration::ZERO,
             group_bytes: GROUP_BYTES,
             watcher: None,

@@ -121,11 +121,10 @@ impl Search {
         self
     }
 
-    /// This search for all matches, however many.
+    /// This search for `k` matches, however many that is.
     #[cfg(feature = "lab")]
-    pub(crate) fn unbounded(self) -> Search {
-        // More than an executor has rows, and sums of it do not overflow.
-        Search { k: u32::MAX as usize, ..self }
+    pub(crate) fn unbounded(self, k: u32) -> Search {
+        Search { k: k as usize, ..self }
     }
 
     fn in_order(k: usize, order: Order) -> Search {

@@ -11,6 +11,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use spirit_door::sim::SlowMedium;
 use spirit_door::trace::Trace;
 use spirit_door::{Barrier, Door, Failure};
 use spirit_index::form::root::Root;
@@ -43,6 +44,8 @@ pub(crate) struct Store {
     /// True if pages are compared with their checksums when they are first read.
     verify: bool,
     barrier: Barrier,
+    /// What the second tier is slowed to, for measurements.
+    slow: Option<SlowMedium>,
     /// The failure that all doors to the file share.
     failure: Failure,
     /// True if runs of bytes are written to the file instead of stored to its mapping.
@@ -207,6 +210,7 @@ impl Store {
             trace,
             verify: options.verifies(),
             barrier,
+            slow: options.slow_medium,
             failure,
             writes_file: options.media.writes_file,
             has_less_dram: false,
@@ -240,6 +244,10 @@ impl Store {
         let start = PARTS_START + number as u64 * settings.bytes;
         let door = door(self.barrier, space, &self.failure, self.trace.as_ref());
         let door = if self.writes_file { door.writing(self.file.clone(), start) } else { door };
+        let door = match self.slow {
+            Some(medium) => door.slowed(medium),
+            None => door,
+        };
         Tier {
             file: self.file.clone(),
             start,

@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Row, live};
+use super::Row;
 use crate::Fallible;
 use crate::all_matches;
 use crate::bench::Bench;
 use crate::cores::On;
 use crate::corpus::Corpus;
+use crate::live::CAPS;
 use crate::peers::{Call, Rows, System};
 use crate::scratch::Scratch;
 use crate::timing::METRICS;
@@ -62,7 +63,7 @@ pub(super) fn rows(
 fn statics(corpus: &Corpus, disk: &Scratch) -> Vec<(String, Options)> {
     let whole = all_matches::whole_bytes(corpus, all_matches::SEGMENTS) >> 20;
     let mut statics = Vec::new();
-    for (cap, share) in live::CAPS {
+    for (cap, share) in CAPS {
         let heap = ((whole as f64 * share) as u64).max(HEAP_MIN);
         statics.push((format!("static-{cap}"), vec![("--heap", format!("{heap}m"))]));
     }

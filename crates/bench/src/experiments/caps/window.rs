@@ -1,0 +1,72 @@
+//! The paper's figure 3b: how much DRAM there is, while documents go in.
+
+use serde_json::json;
+use spirit::Mode;
+
+use crate::Fallible;
+use crate::all_matches;
+use crate::bench::Bench;
+use crate::charts::{Figure, Series};
+use crate::live::{CAPS, Live, Window};
+use crate::report::{Table, number};
+use crate::workloads;
+
+/// What the text says of the tight, the moderate and the loose one: queries a second against the loose one, all workloads
+/// together with one executor, and time in DRAM to time in the second tier.
+const PAPER: [(&str, &str); 3] = [("-", "10:90"), ("0.94 (one executor)", "52:48"), ("1", "100:0")];
+
+pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
+    let (corpus, queries) = all_matches::corpus(bench)?;
+    bench.begin("caps", &corpus, &[]);
+    let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
+    let (mut rates, mut shares) = (Vec::new(), Vec::new());
+    for (cap, share) in CAPS {
+        let options = all_matches::options(&corpus, all_matches::SEGMENTS, share);
+        let options = bench.slowed(options.mode(Mode::Crash));
+        let live = Live::filled(&corpus, options, bench.cores)?;
+        let Window { latencies, .. } = live.asked(&corpus, &workloads, bench.cores)?;
+        rates.push(latencies.iter().map(|values| 1e6 / values[3]).collect::<Vec<_>>());
+        let in_dram = workloads.iter().map(|workload| live.share_in_dram(workload));
+        shares.push(in_dram.collect::<Fallible<Vec<_>>>()?);
+        println!("{cap}: measured");
+    }
+    let names = workloads.iter().map(|workload| workload.name.as_str());
+    let head: Vec<&str> = ["cap"].into_iter().chain(names).chain(["all", "paper"]).collect();
+    let title = "paper's figure 3b: queries a second while documents go in, of the loose ones; all: by the harmonic mean";
+    let mut table = Table::new(title, &head);
+    let mut tiers = Table::new("  time in DRAM, %", &head);
+    let loose = &rates[CAPS.len() - 1];
+    for (((cap, _), (rates, shares)), paper) in
+        CAPS.iter().zip(rates.iter().zip(&shares)).zip(PAPER)
+    {
+        for (at, workload) in workloads.iter().enumerate() {
+            let config = [("cap", json!(cap)), ("workload", json!(workload.name))];
+            bench.report.row("spirit", &config, "qps", "1/s", &[rates[at]])?;
+            bench.report.row("spirit", &config, "share_in_dram", "1", &[shares[at]])?;
+        }
+        let ratios = rates.iter().zip(loose).map(|(rate, loose)| format!("{:.2}×", rate / loose));
+        let all = format!("{:.2}×", harmonic(rates) / harmonic(loose));
+        table.line([(*cap).to_owned()].into_iter().chain(ratios).chain([all, paper.0.to_owned()]));
+        let percent = shares.iter().map(|share| number(share * 100.0));
+        let mean = shares.iter().sum::<f64>() / shares.len() as f64 * 100.0;
+        let ends = [number(mean), paper.1.to_owned()];
+        tiers.line([(*cap).to_owned()].into_iter().chain(percent).chain(ends));
+    }
+    table.print();
+    tiers.print();
+    let groups: Vec<String> = workloads.iter().map(|workload| workload.name.clone()).collect();
+    let series: Vec<_> = CAPS
+        .iter()
+        .zip(&rates)
+        .map(|((cap, _), rates)| {
+            Series::bars(*cap, rates.iter().zip(loose).map(|(rate, loose)| rate / loose))
+        })
+        .collect();
+    let figure =
+        Figure { name: "3b", title: "Figure 3b", x: "", y: "queries a second, of the loose ones" };
+    bench.charts.bars(figure, &groups, &series)
+}
+
+fn harmonic(rates: &[f64]) -> f64 {
+    rates.len() as f64 / rates.iter().map(|rate| 1.0 / rate).sum::<f64>()
+}
