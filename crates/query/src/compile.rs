@@ -51,10 +51,32 @@ impl Query {
         Query::in_fields(clause, &|name| Target::named(schema, name))
     }
 
+    /// Like [`in_schema`](Self::in_schema), but reuses the memory of `self`. If it fails, the query
+    /// matches nothing.
+    ///
+    /// # Errors
+    /// If the clause is no query for documents with these fields, or too large.
+    pub fn recompile(&mut self, clause: &Clause, schema: &Schema) -> Result<(), Problem> {
+        self.recompile_in(clause, &|name| Target::named(schema, name))
+    }
+
+    fn recompile_in(&mut self, clause: &Clause, fields: &Fields<'_>) -> Result<(), Problem> {
+        self.clear();
+        match self.compile(clause, fields, DEPTH_MAX) {
+            Ok(root) => self.root = root,
+            Err(problem) => {
+                self.clear();
+                return Err(problem);
+            }
+        }
+        self.settle();
+        Ok(())
+    }
+
     fn in_fields(clause: &Clause, fields: &Fields<'_>) -> Result<Query, Problem> {
         let mut query = Query::new();
-        query.root = query.compile(clause, fields, DEPTH_MAX)?;
-        query.settle();
+        query.recompile_in(clause, fields)?;
+        query.release();
         Ok(query)
     }
 
@@ -289,4 +311,32 @@ impl Query {
 fn weight(number: f32) -> Compiled<f32> {
     let fits = number.is_finite() && number >= 0.0;
     if fits { Ok(number) } else { Err(Problem::Expected("a number ≥ 0")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::CLAUSES_MAX;
+
+    /// Many may be kept.
+    #[test]
+    fn a_compiled_query_takes_no_more_memory_than_it_needs() {
+        let query = Query::new_of(&Clause::term("heron")).unwrap();
+        assert_eq!((query.nodes.capacity(), query.terms.capacity()), (1, 1));
+        assert_eq!((query.bytes.capacity(), query.ranges.capacity()), (5, 0));
+    }
+
+    #[test]
+    fn a_query_that_cannot_be_compiled_matches_nothing() {
+        let mut query = Query::new_of(&Clause::term("heron")).unwrap();
+        let schema = Schema::new(Analyzer::Simple, false);
+        assert!(query.recompile(&Clause::any(many(CLAUSES_MAX + 1)), &schema).is_err());
+        assert_eq!((query.nodes.len(), query.terms.len()), (0, 0));
+        assert!(query.recompile(&Clause::any(many(CLAUSES_MAX)), &schema).is_ok());
+        assert_eq!(query.terms.len(), CLAUSES_MAX);
+    }
+
+    fn many(clauses: usize) -> Vec<Clause> {
+        (0..clauses).map(|number| Clause::term(&format!("w{number}"))).collect()
+    }
 }

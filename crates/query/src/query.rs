@@ -307,7 +307,7 @@ impl Query {
             automata: Vec::new(),
             ranges: Vec::with_capacity(clauses_max),
             intervals: Vec::with_capacity(clauses_max),
-            bytes: Vec::with_capacity(clauses_max * TERM_BYTES_PER_CLAUSE + TERM_BYTES_MAX),
+            bytes: Vec::with_capacity(Query::bytes_max(clauses_max)),
             root: NONE,
             clauses_max,
         }
@@ -319,8 +319,15 @@ impl Query {
         clauses_max * 2 + DEPTH_MAX
     }
 
-    /// Makes the query match nothing.
+    /// Returns the bytes of its words, at most.
+    fn bytes_max(clauses_max: usize) -> usize {
+        clauses_max * TERM_BYTES_PER_CLAUSE + TERM_BYTES_MAX
+    }
+
+    /// Makes the query match nothing, with room for [`CLAUSES_MAX`] clauses, as a new one. So what it
+    /// was before does not limit what it becomes.
     pub fn clear(&mut self) {
+        self.clauses_max = CLAUSES_MAX;
         self.nodes.clear();
         self.terms.clear();
         self.patterns.clear();
@@ -330,6 +337,17 @@ impl Query {
         self.intervals.clear();
         self.bytes.clear();
         self.root = NONE;
+    }
+
+    /// Gives back the memory that it does not use.
+    pub(crate) fn release(&mut self) {
+        self.nodes.shrink_to_fit();
+        self.terms.shrink_to_fit();
+        self.patterns.shrink_to_fit();
+        self.automata.shrink_to_fit();
+        self.ranges.shrink_to_fit();
+        self.intervals.shrink_to_fit();
+        self.bytes.shrink_to_fit();
     }
 
     /// Returns a query for the documents that contain all of `words`, which are terms already.
@@ -386,8 +404,9 @@ impl Query {
     }
 
     pub(crate) fn store_bytes(&mut self, bytes: &[u8]) -> Result<(u32, u32), TooLarge> {
-        if self.bytes.len() + bytes.len() > self.bytes.capacity() {
-            return Err(TooLarge::Bytes { max: self.bytes.capacity() });
+        let max = Query::bytes_max(self.clauses_max);
+        if self.bytes.len() + bytes.len() > max {
+            return Err(TooLarge::Bytes { max });
         }
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(bytes);
@@ -395,7 +414,7 @@ impl Query {
     }
 
     pub(crate) fn push(&mut self, node: Node) -> Result<NodeId, TooLarge> {
-        if self.nodes.len() == self.nodes.capacity() {
+        if self.nodes.len() >= Query::nodes_max(self.clauses_max) {
             return Err(TooLarge::Clauses { max: self.clauses_max });
         }
         self.nodes.push(node);

@@ -41,8 +41,8 @@ impl Query {
 
     /// Appends an interval of the range that is closed next.
     pub(crate) fn push_interval(&mut self, interval: Interval) -> Result<(), TooLarge> {
-        if self.intervals.len() == self.intervals.capacity() {
-            return Err(TooLarge::Clauses { max: self.intervals.capacity() });
+        if self.intervals.len() >= self.clauses_max {
+            return Err(TooLarge::Clauses { max: self.clauses_max });
         }
         self.intervals.push(interval);
         Ok(())
@@ -53,8 +53,8 @@ impl Query {
     pub(crate) fn close_range(&mut self, field: Target, first: usize) -> Result<Kind, TooLarge> {
         let count = join(&mut self.intervals[first..]);
         self.intervals.truncate(first + count);
-        if self.ranges.len() == self.ranges.capacity() {
-            return Err(TooLarge::Clauses { max: self.ranges.capacity() });
+        if self.ranges.len() >= self.clauses_max {
+            return Err(TooLarge::Clauses { max: self.clauses_max });
         }
         let (id, kind) = (field.id, field.kind.value_kind());
         self.ranges.push(QueryRange { field: id, kind, first: first as u32, count: count as u32 });

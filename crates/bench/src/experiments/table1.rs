@@ -65,8 +65,9 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
             let live = Live::filled(&corpus, bench.slowed(options), bench.cores)?;
             let Window { latencies, docs_per_s } = live.asked(&corpus, &workloads, bench.cores)?;
             let (name, docs_per_s) = (format!("{mode_name}-{cap}"), Some(docs_per_s));
-            println!("{name}: measured");
-            rows.push(Row { name, system: "spirit", latencies, docs_per_s });
+            let row = Row { name, system: "spirit", latencies, docs_per_s };
+            row.write(bench, &workloads)?;
+            rows.push(row);
             if (mode_name, cap) == ("SP-C", "L") {
                 idle::idle(&live.index, bench, &workloads)?;
             }
@@ -77,6 +78,23 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 }
 
 impl Row {
+    /// Writes it down as soon as it is measured: the other rows take long.
+    fn write(&self, bench: &mut Bench, workloads: &[Workload]) -> Fallible<()> {
+        for (workload, latencies) in workloads.iter().zip(&self.latencies) {
+            let config = [("row", json!(self.name)), ("workload", json!(workload.name))];
+            for (metric, value) in METRICS.iter().zip(latencies) {
+                bench.report.row(self.system, &config, metric, "us", &[*value])?;
+            }
+        }
+        let config = [("row", json!(self.name))];
+        bench.report.row(self.system, &config, "qps", "1/s", &[self.qps()])?;
+        if let Some(rate) = self.docs_per_s {
+            bench.report.row(self.system, &config, "docs_per_s", "1/s", &[rate])?;
+        }
+        println!("{}: {} queries/s", self.name, number(self.qps()));
+        Ok(())
+    }
+
     /// Queries a second over all workloads: the harmonic mean, as in figure 2.
     fn qps(&self) -> f64 {
         let means: f64 = self.latencies.iter().map(|latencies| latencies[3]).sum();
@@ -91,15 +109,9 @@ fn print(bench: &mut Bench, workloads: &[Workload], rows: &[Row]) -> Fallible<()
     let mut table = Table::new(title, &head.collect::<Vec<_>>());
     for row in rows {
         let mut cells = vec![row.name.clone()];
-        for (workload, latencies) in workloads.iter().zip(&row.latencies) {
-            let config = [("row", json!(row.name)), ("workload", json!(workload.name))];
-            for (metric, value) in METRICS.iter().zip(latencies) {
-                bench.report.row(row.system, &config, metric, "us", &[*value])?;
-            }
+        for latencies in &row.latencies {
             cells.push(latencies.map(number).join(" "));
         }
-        let config = [("row", json!(row.name))];
-        bench.report.row(row.system, &config, "qps", "1/s", &[row.qps()])?;
         let paper = Paper::of(&row.name).map_or("-".to_owned(), |paper| number(paper.qps));
         cells.extend([number(row.qps()), paper, row.docs_per_s.map_or("-".to_owned(), number)]);
         table.line(cells);

@@ -59,7 +59,7 @@ impl<'q> IntoQuery<'q> for Lenient<'_> {
 impl<'q> IntoQuery<'q> for &Clause {
     fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
         let Parsing { parser, query, .. } = into;
-        **query = Query::in_schema(self, parser.schema()).map_err(SearchError::Clause)?;
+        query.recompile(self, parser.schema()).map_err(SearchError::Clause)?;
         if parser.has_positions() {
             query.bind_objects(parser.schema()).map_err(SearchError::Clause)?;
         }
@@ -75,7 +75,8 @@ impl<'q> IntoQuery<'q> for Clause {
 
 impl<'q> IntoQuery<'q> for Query {
     fn into_query(self, into: &mut Parsing<'_>) -> Result<Option<&'q Query>, SearchError> {
-        *into.query = self;
+        // Into the memory that there is: the next query may need it.
+        into.query.clone_from(&self);
         Ok(None)
     }
 }

@@ -7,8 +7,8 @@ use std::time::Duration;
 use spirit::facets::Facet;
 use spirit::search::{Highlight, Limits};
 use spirit::{
-    Batch, Builder, Clause, Document, HitError, Hits, Index, Lenient, Mode, Operator, Search,
-    SearchError, Searcher, WriteError,
+    Batch, Builder, Clause, Document, HitError, Hits, Index, Lenient, Mode, Operator, Query,
+    Search, SearchError, Searcher, WriteError,
 };
 
 use crate::support::directory::Directory;
@@ -250,5 +250,25 @@ fn a_batch_is_whole() {
         let index = open();
         assert_eq!(index.offset(), Ok(Some(b"line 2".to_vec())));
         assert_eq!(index.searcher().count("all"), Ok(3));
+    }
+}
+
+/// A reader and a searcher keep the query that they were asked last, in whatever form it came.
+#[test]
+fn a_short_query_does_not_limit_the_next_one() {
+    let index = library();
+    let long: Vec<String> = (0..200).map(|number| format!("word{number}")).collect();
+    let long = format!("{} OR heron", long.join(" OR "));
+    let short = || Query::all_of(&["heron"]).unwrap();
+    let mut reader = index.reader().unwrap();
+    let searcher = index.searcher();
+    for _ in 0..2 {
+        assert_eq!(reader.search(short(), Search::newest(9)).unwrap().len(), 1);
+        assert_eq!(reader.search(&long, Search::newest(9)).unwrap().len(), 1);
+        assert_eq!(reader.search(&Clause::term("heron"), Search::newest(9)).unwrap().len(), 1);
+        assert_eq!(reader.search(&long, Search::newest(9)).unwrap().len(), 1);
+        assert_eq!(searcher.search(&short(), Search::newest(9)).unwrap().len(), 1);
+        assert_eq!(searcher.search(short(), Search::newest(9)).unwrap().len(), 1);
+        assert_eq!(searcher.search(&long, Search::newest(9)).unwrap().len(), 1);
     }
 }

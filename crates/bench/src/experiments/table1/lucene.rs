@@ -18,6 +18,8 @@ use crate::workloads::Workload;
 /// Queries between two refreshes; 0: never.
 const REFRESHES: [(&str, u32); 5] =
     [("NRT-1", 1), ("NRT-10", 10), ("NRT-100", 100), ("NRT-1K", 1000), ("NRT-∞", 0)];
+/// Queries of each workload that a static index is asked, at most.
+const STATIC_QUERIES: usize = 10_000;
 /// The least heap that a static index is asked from, in MiB.
 const HEAP_MIN: u64 = 96;
 /// The heap of unpacked postings.
@@ -46,6 +48,7 @@ pub(super) fn rows(
         let call = Call { task: "window", docs, queries, on: On::Both, options };
         rows.extend(row(bench, name, &call, workloads)?);
     }
+    let queries = bench.peers.query_file("static.jsonl", &lines(workloads))?;
     build(bench, docs.clone())?;
     let disk = Scratch::on_disk()?;
     for (name, more) in statics(corpus, &disk) {
@@ -57,6 +60,17 @@ pub(super) fn rows(
         rows.extend(row(bench, &name, &call, workloads)?);
     }
     Ok(rows)
+}
+
+/// The first queries of each workload, a line each: a small heap has no room for all.
+fn lines(workloads: &[Workload]) -> String {
+    let mut lines = String::new();
+    for workload in workloads {
+        for query in 0..workload.queries.len().min(STATIC_QUERIES) {
+            lines.push_str(&workload.line(query, &workload.name));
+        }
+    }
+    lines
 }
 
 /// The static rows, and their options.
@@ -97,7 +111,11 @@ fn row(
     workloads: &[Workload],
 ) -> Fallible<Option<Row>> {
     match bench.peers.run(System::Lucene, call) {
-        Ok(all) => of_peer(name, &all, workloads).map(Some),
+        Ok(all) => {
+            let row = of_peer(name, &all, workloads)?;
+            row.write(bench, workloads)?;
+            Ok(Some(row))
+        }
         Err(reason) => {
             println!("{name}: not measured: {reason}");
             Ok(None)
