@@ -18,6 +18,8 @@ const FULL: (usize, usize) = (1_000_000, 100_000);
 const SMALL: (usize, usize) = (20_000, 2_000);
 /// The paper's segments of 128 MB.
 pub(crate) const SEGMENTS: u64 = 80;
+/// Sizes are multiples of it.
+const PAGE: u64 = 4096;
 /// The least long-term DRAM, in segments.
 const LONG_MIN: u64 = 10;
 
@@ -53,23 +55,69 @@ pub(crate) fn rate(reader: &mut Reader, workload: &Workload, window: Duration) -
     rate
 }
 
-/// An index of the corpus in this many segments, whose long-term DRAM is a share of what all of them take.
-pub(crate) fn options(corpus: &Corpus, segments: u64, long: f64) -> Builder {
-    let segment_bytes = engine::segment_bytes(corpus, segments);
-    let whole_bytes = whole_bytes(corpus, segments);
-    let long = ((whole_bytes as f64 * long) as u64).max(segment_bytes * LONG_MIN);
-    let dictionary = whole_bytes / 4 + (16 << 20);
-    Index::builder()
-        .analyzer(spirit::Analyzer::Simple)
-        .on_full(OnFull::DropOldest)
-        .segment_bytes(segment_bytes)
-        // Keys and their filter take three parts in 32 of all.
-        .dram_bytes((long + dictionary + segment_bytes * 4) / 8 * 9 + (64 << 20))
-        .dram_parts(Parts { short: 0, long, dictionary })
-        .nvm_bytes(whole_bytes * 4 + (256 << 20))
+/// How large segments are, and how large all of them are together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    pub(crate) segment_bytes: u64,
+    /// Flushed, with their terms: what the caps are shares of.
+    pub(crate) whole_bytes: u64,
 }
 
-/// Bytes of all segments. A flushed one takes about as much as a fresh one.
-pub(crate) fn whole_bytes(corpus: &Corpus, segments: u64) -> u64 {
-    engine::segment_bytes(corpus, segments) * segments
+impl Sizes {
+    /// Those with which an index of the corpus has this many segments. Found by filling one in memory, since how much a segment holds
+    /// depends on its words.
+    pub(crate) fn of(corpus: &Corpus, segments: u64) -> Fallible<Sizes> {
+        let mut segment_bytes = engine::segment_bytes(corpus, segments);
+        let mut whole_bytes = 0;
+        // Larger segments take fewer bytes a document, so the first correction is not exact.
+        for _ in 0..2 {
+            let (count, bytes) = filled(corpus, segment_bytes)?;
+            whole_bytes = bytes;
+            let wanted = segment_bytes as f64 * count / segments as f64;
+            segment_bytes = (wanted as u64).max(engine::SEGMENT_BYTES_MIN).next_multiple_of(PAGE);
+        }
+        println!(
+            "{segments} segments of {} KiB, {} MiB in all",
+            segment_bytes >> 10,
+            whole_bytes >> 20
+        );
+        Ok(Sizes { segment_bytes, whole_bytes })
+    }
+
+    /// An index whose long-term DRAM is a share of what all segments take.
+    pub(crate) fn options(self, long: f64) -> Builder {
+        let Sizes { segment_bytes, whole_bytes } = self;
+        // Some are on their way.
+        let long = ((whole_bytes as f64 * long) as u64).max(segment_bytes * LONG_MIN);
+        let dictionary = whole_bytes / 2 + (16 << 20);
+        Index::builder()
+            .analyzer(spirit::Analyzer::Simple)
+            .on_full(OnFull::DropOldest)
+            .segment_bytes(segment_bytes)
+            // Keys and their filter take three parts in 32 of all.
+            .dram_bytes((long + dictionary + segment_bytes * 4) / 8 * 9 + (64 << 20))
+            .dram_parts(Parts { short: 0, long, dictionary })
+            .nvm_bytes(whole_bytes * 5 + (256 << 20))
+    }
+}
+
+/// The segments of a whole index of the corpus, and their bytes when they are flushed.
+fn filled(corpus: &Corpus, segment_bytes: u64) -> Fallible<(f64, u64)> {
+    let index = Index::builder()
+        .analyzer(spirit::Analyzer::Simple)
+        .segment_bytes(segment_bytes)
+        .dram_bytes(engine::heap_bytes(corpus) + segment_bytes * engine::HEAP_SEGMENTS_MIN)
+        .prefault(false)
+        .open()?;
+    index.add_all(corpus.iter().map(|text| (None, text)))?;
+    index.settle();
+    let stats = index.stats()?;
+    // The one that is being filled is not full.
+    let full = stats.segments.len().saturating_sub(1).max(1) as f64;
+    let rows: u64 = stats.segments.iter().skip(1).map(|segment| segment.rows).sum();
+    let share = rows.max(1) as f64 / corpus.len() as f64;
+    let mut partitions = stats.partitions.iter();
+    let long =
+        partitions.find(|partition| partition.name == "long-term").map_or(0, |long| long.used);
+    Ok((full / share, (long as f64 / share) as u64))
 }

@@ -24,7 +24,7 @@ use spirit::lab::DictionaryTier;
 use spirit::{Builder, Mode};
 
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::{self, Sizes};
 use crate::bench::Bench;
 use crate::corpus::Corpus;
 use crate::report::{Table, number};
@@ -81,10 +81,11 @@ const QUERY: &str = "the AND monday";
 pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let (corpus, _) = all_matches::corpus(bench)?;
     bench.begin("modes", &corpus, &[]);
+    let sizes = Sizes::of(&corpus, all_matches::SEGMENTS)?;
     let mut taken = vec![[const { Vec::new() }; MEASURED.len()]; WAYS.len()];
     for _ in 0..bench.rounds {
         for (way, taken) in WAYS.iter().zip(&mut taken) {
-            for (all, seconds) in taken.iter_mut().zip(measure(bench, &corpus, way)?) {
+            for (all, seconds) in taken.iter_mut().zip(measure(bench, &corpus, sizes, way)?) {
                 all.extend(seconds);
             }
         }
@@ -114,9 +115,14 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 }
 
 /// Seconds of each [measured](MEASURED) thing; none of a start where nothing is kept.
-fn measure(bench: &Bench, corpus: &Corpus, way: &Way) -> Fallible<[Option<f64>; MEASURED.len()]> {
+fn measure(
+    bench: &Bench,
+    corpus: &Corpus,
+    sizes: Sizes,
+    way: &Way,
+) -> Fallible<[Option<f64>; MEASURED.len()]> {
     let scratch = Scratch::new()?;
-    let options = options(bench, corpus, way).directory(scratch.path());
+    let options = options(bench, sizes, way).directory(scratch.path());
     let index = options.clone().open()?;
     let start = Instant::now();
     index.add_all(corpus.iter().map(|text| (None, text)))?;
@@ -150,8 +156,8 @@ fn restart(options: Builder, found: u64) -> Fallible<f64> {
     Ok(seconds)
 }
 
-fn options(bench: &Bench, corpus: &Corpus, way: &Way) -> Builder {
-    let options = bench.slowed(all_matches::options(corpus, all_matches::SEGMENTS, 1.0));
+fn options(bench: &Bench, sizes: Sizes, way: &Way) -> Builder {
+    let options = bench.slowed(sizes.options(1.0));
     let options = options.mode(way.mode).dictionary(way.dictionary);
     if way.barriers { options.force_barriers(true) } else { options }
 }

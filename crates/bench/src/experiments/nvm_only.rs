@@ -16,7 +16,7 @@ use spirit::lab::{DictionaryTier, EngravePolicy, PointerUpdate};
 use spirit::{Index, Mode};
 
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::{self, Sizes};
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
 use crate::cores::On;
@@ -48,7 +48,9 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bench.begin("nvm-only", &corpus, &[]);
     let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
     let _pinned = bench.cores.pin(On::Second);
-    let kept: Vec<Kept> = WAYS.iter().map(|way| filled(&corpus, way)).collect::<Fallible<_>>()?;
+    let sizes = Sizes::of(&corpus, SEGMENTS)?;
+    let kept = WAYS.iter().map(|way| filled(&corpus, sizes, way));
+    let kept: Vec<Kept> = kept.collect::<Fallible<_>>()?;
     let mut rates = vec![[const { Vec::new() }; WAYS.len()]; workloads.len()];
     for _ in 0..bench.rounds {
         for (workload, rates) in workloads.iter().zip(&mut rates) {
@@ -84,9 +86,9 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     bench.charts.bars(figure, &groups, &series)
 }
 
-fn filled(corpus: &Corpus, way: &str) -> Fallible<Kept> {
+fn filled(corpus: &Corpus, sizes: Sizes, way: &str) -> Fallible<Kept> {
     let scratch = Scratch::new()?;
-    let options = all_matches::options(corpus, SEGMENTS, 1.5).directory(scratch.path());
+    let options = sizes.options(1.5).directory(scratch.path());
     let options = options.mode(Mode::Graceful).merge_after(16);
     let options = match way {
         "DRAM" => options.engrave(EngravePolicy::Lazy),

@@ -17,7 +17,7 @@ use serde_json::json;
 use spirit::Index;
 
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::{self, Sizes};
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
 use crate::cores::{Cores, On};
@@ -35,9 +35,10 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let (corpus, queries) = all_matches::corpus(bench)?;
     bench.begin("scaling", &corpus, &[]);
     let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
+    let sizes = Sizes::of(&corpus, all_matches::SEGMENTS)?;
     let mut indexes = Vec::new();
     for _ in 0..2 {
-        let index = all_matches::options(&corpus, all_matches::SEGMENTS, 1.0).open()?;
+        let index = sizes.options(1.0).open()?;
         index.add_all(corpus.iter().map(|text| (None, text)))?;
         index.settle();
         indexes.push(index);

@@ -16,7 +16,7 @@ use spirit::Mode;
 use spirit::lab::{DictionaryTier, EngravePolicy};
 
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::{self, Sizes};
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
 use crate::live::{Live, Window};
@@ -43,7 +43,8 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     for (way, paper) in PAPER {
         let mut first = Vec::new();
         for segments in SEGMENTS {
-            let options = all_matches::options(&corpus, segments, 1.5).mode(Mode::Graceful);
+            let sizes = Sizes::of(&corpus, segments)?;
+            let options = sizes.options(1.5).mode(Mode::Graceful);
             let options = match way {
                 "merged" => options,
                 _ => options.engrave(EngravePolicy::Lazy).dictionary(DictionaryTier::Nvm),
@@ -64,7 +65,8 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
             }
             let ratios: Vec<f64> =
                 rates.iter().zip(&first).map(|(rate, first)| rate / first).collect();
-            let name = format!("{segments}, {way}");
+            let count = live.index.stats()?.segments.len();
+            let name = format!("{count}, {way}");
             let cells = ratios.iter().map(|ratio| format!("{ratio:.2}×"));
             table.line([name.clone()].into_iter().chain(cells));
             series.push(Series::bars(name, ratios.iter().copied()));

@@ -25,7 +25,7 @@ use spirit::lab::Parts;
 use spirit::{Builder, Index, Mode};
 
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::{self, Sizes};
 use crate::args::Scale;
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
@@ -70,6 +70,7 @@ struct Way<'a> {
     name: String,
     heap: Heap,
     segments: u64,
+    sizes: Sizes,
     stage_threads: usize,
     /// What another thread asks meanwhile.
     beside: Option<&'a Workload>,
@@ -92,29 +93,32 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     };
     bench.begin("stages", &corpus, &[]);
     let workloads = workloads::draw(&corpus, bench.seed)?;
-    let by_heap = HEAPS.iter().flat_map(|heap| [1, 2].map(|threads| of_heap(*heap, threads)));
+    let sizes = Sizes::of(&corpus, all_matches::SEGMENTS)?;
+    let by_heap =
+        HEAPS.iter().flat_map(|heap| [1, 2].map(|threads| of_heap(*heap, sizes, threads)));
     let by_heap: Vec<_> = by_heap.collect();
     figure(bench, &corpus, ("6a", "heap"), &by_heap)?;
-    figure(bench, &corpus, ("6b", "queries beside"), &beside(&workloads))?;
-    figure(bench, &corpus, ("7a", "segments"), &by_segments())
+    figure(bench, &corpus, ("6b", "queries beside"), &beside(sizes, &workloads))?;
+    figure(bench, &corpus, ("7a", "segments"), &by_segments(&corpus)?)
 }
 
-fn of_heap(heap: Heap, stage_threads: usize) -> Way<'static> {
+fn of_heap(heap: Heap, sizes: Sizes, stage_threads: usize) -> Way<'static> {
     let paper = match (heap.name, stage_threads) {
         ("LDT", 1) => "engrave 5×",
         ("TDL" | "TDT", 1) => "whole 0.82×, merge 1.82×",
         _ => "",
     };
     let name = format!("{}, {stage_threads} T", heap.name);
-    Way { name, heap, segments: all_matches::SEGMENTS, stage_threads, beside: None, paper }
+    Way { name, heap, segments: all_matches::SEGMENTS, sizes, stage_threads, beside: None, paper }
 }
 
-fn beside(workloads: &[Workload]) -> Vec<Way<'_>> {
+fn beside(sizes: Sizes, workloads: &[Workload]) -> Vec<Way<'_>> {
     let named = |name: &str| workloads.iter().find(|workload| workload.name == name);
     let way = |name: &str, beside, paper| Way {
         name: name.to_owned(),
         heap: HEAPS[0],
         segments: all_matches::SEGMENTS,
+        sizes,
         stage_threads: 1,
         beside,
         paper,
@@ -124,15 +128,18 @@ fn beside(workloads: &[Workload]) -> Vec<Way<'_>> {
     std::iter::once(way("alone", None, "")).chain(asked).collect()
 }
 
-fn by_segments() -> Vec<Way<'static>> {
+fn by_segments(corpus: &Corpus) -> Fallible<Vec<Way<'static>>> {
     let papers = ["", "whole 0.96×", "whole 0.95×, flush 0.81×, merge 0.75×, ingest 0.98×"];
-    let way = |(segments, paper): (u64, &'static str)| Way {
-        name: segments.to_string(),
-        heap: HEAPS[0],
-        segments,
-        stage_threads: 1,
-        beside: None,
-        paper,
+    let way = |(segments, paper): (u64, &'static str)| {
+        Ok(Way {
+            name: segments.to_string(),
+            heap: HEAPS[0],
+            segments,
+            sizes: Sizes::of(corpus, segments)?,
+            stage_threads: 1,
+            beside: None,
+            paper,
+        })
     };
     [193, 80, 34].into_iter().zip(papers).map(way).collect()
 }
@@ -156,7 +163,7 @@ fn figure(
 /// Fills an index, and adds what it took.
 fn fill(bench: &Bench, corpus: &Corpus, way: &Way<'_>, taken: &mut Taken) -> Fallible<()> {
     let scratch = Scratch::new()?;
-    let index = bench.slowed(options(corpus, way, &scratch)).open()?;
+    let index = bench.slowed(options(way, &scratch)).open()?;
     let is_filled = AtomicBool::new(false);
     let seconds = thread::scope(|scope| {
         if let Some(workload) = way.beside {
@@ -191,13 +198,13 @@ fn ask(index: &Index, workload: &Workload, is_filled: &AtomicBool) {
     }
 }
 
-fn options(corpus: &Corpus, way: &Way<'_>, scratch: &Scratch) -> Builder {
-    let segment_bytes = engine::segment_bytes(corpus, way.segments);
-    let short = segment_bytes * if way.heap.has_tight_terms { 2 } else { way.segments };
-    all_matches::options(corpus, way.segments, way.heap.long)
+fn options(way: &Way<'_>, scratch: &Scratch) -> Builder {
+    let short = way.sizes.segment_bytes * if way.heap.has_tight_terms { 2 } else { way.segments };
+    way.sizes
+        .options(way.heap.long)
         .directory(scratch.path())
         .mode(Mode::Graceful)
-        .nvm_bytes(all_matches::whole_bytes(corpus, way.segments) * 5 + (256 << 20))
+        .nvm_bytes(way.sizes.whole_bytes * 6 + short + (256 << 20))
         .nvm_parts(Parts { short, ..Parts::default() })
         .stage_threads(way.stage_threads)
 }

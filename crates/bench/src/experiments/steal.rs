@@ -19,7 +19,7 @@ use spirit::lab::{EngravePolicy, PointerUpdate};
 use spirit::{Builder, Index, Mode, Reader};
 
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::{self, Sizes};
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
 use crate::cores::{Cores, On};
@@ -57,9 +57,10 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let (corpus, queries) = all_matches::corpus(bench)?;
     bench.begin("steal", &corpus, &[]);
     let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
-    let victim = all_matches::options(&corpus, all_matches::SEGMENTS, 1.0);
+    let victim = Sizes::of(&corpus, all_matches::SEGMENTS)?.options(1.0);
     let victim = Kept::filled(&corpus, victim.pointer_update(PointerUpdate::Eager))?;
     let stolen = corpus.first(corpus.len() / 5);
+    let sizes = Sizes::of(&stolen, STEALER_SEGMENTS)?;
     let mut reader = victim.index.reader()?;
     let title = "paper's figure 8: queries a second of the victim, of those alone";
     let head = ["workload", "alone", "engraving", "paper", "merging", "paper"];
@@ -70,7 +71,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
         let Some(workload) = workload else { continue };
         let mut rates: [Vec<f64>; WAYS.len()] = Default::default();
         for _ in 0..bench.rounds {
-            let round = round(&mut reader, workload, &stolen, bench.cores)?;
+            let round = round(&mut reader, workload, (&stolen, sizes), bench.cores)?;
             rates.iter_mut().zip(round).for_each(|(rates, rate)| rates.push(rate));
         }
         for (way, rates) in WAYS.iter().zip(&rates) {
@@ -97,10 +98,10 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 fn round(
     reader: &mut Reader,
     workload: &Workload,
-    stolen: &Corpus,
+    (stolen, sizes): (&Corpus, Sizes),
     cores: Cores,
 ) -> Fallible<[f64; WAYS.len()]> {
-    let options = all_matches::options(stolen, STEALER_SEGMENTS, 1.5);
+    let options = sizes.options(1.5);
     let stealer = {
         // Its threads stay where they are started.
         let _pinned = cores.pin(On::First);

@@ -32,7 +32,7 @@ use serde_json::json;
 use spirit::Mode;
 
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::{self, Sizes};
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
 use crate::corpus::Corpus;
@@ -62,18 +62,24 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let (corpus, queries) = all_matches::corpus(bench)?;
     bench.begin("table1", &corpus, &[]);
     let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
-    let mut rows = ours(bench, &corpus, &workloads)?;
-    rows.extend(lucene::rows(bench, &corpus, &workloads)?);
+    let sizes = Sizes::of(&corpus, all_matches::SEGMENTS)?;
+    let mut rows = ours(bench, &corpus, sizes, &workloads)?;
+    rows.extend(lucene::rows(bench, &corpus, sizes, &workloads)?);
     print(bench, &workloads, &rows)
 }
 
 /// Our rows: medians over rounds, in which the modes and caps take turns.
-fn ours(bench: &mut Bench, corpus: &Corpus, workloads: &[Workload]) -> Fallible<Vec<Row>> {
+fn ours(
+    bench: &mut Bench,
+    corpus: &Corpus,
+    sizes: Sizes,
+    workloads: &[Workload],
+) -> Fallible<Vec<Row>> {
     let ways: Vec<_> = MODES.iter().flat_map(|mode| CAPS.map(|cap| (*mode, cap))).collect();
     let mut windows: Vec<Vec<Window>> = ways.iter().map(|_| Vec::new()).collect();
     for round in 0..bench.rounds.min(ROUNDS_MAX) {
         for ((mode, (cap, share)), windows) in ways.iter().zip(&mut windows) {
-            let options = all_matches::options(corpus, all_matches::SEGMENTS, *share).mode(mode.1);
+            let options = sizes.options(*share).mode(mode.1);
             let live = Live::filled(corpus, bench.slowed(options), bench.cores)?;
             windows.push(live.asked(corpus, workloads, bench.cores)?);
             if (round, mode.1, *cap) == (0, Mode::Crash, "L") {

@@ -4,7 +4,7 @@ use serde_json::json;
 use spirit::Mode;
 
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::{self, Sizes};
 use crate::bench::Bench;
 use crate::charts::{Figure, Series};
 use crate::live::{CAPS, Live, Window};
@@ -19,9 +19,10 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let (corpus, queries) = all_matches::corpus(bench)?;
     bench.begin("caps", &corpus, &[]);
     let workloads = workloads::of_top_terms(&corpus, bench.seed, queries)?;
+    let sizes = Sizes::of(&corpus, all_matches::SEGMENTS)?;
     let (mut rates, mut shares) = (Vec::new(), Vec::new());
     for (cap, share) in CAPS {
-        let options = all_matches::options(&corpus, all_matches::SEGMENTS, share);
+        let options = sizes.options(share);
         let options = bench.slowed(options.mode(Mode::Crash));
         let live = Live::filled(&corpus, options, bench.cores)?;
         let Window { latencies, .. } = live.asked(&corpus, &workloads, bench.cores)?;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Row;
 use crate::Fallible;
-use crate::all_matches;
+use crate::all_matches::Sizes;
 use crate::bench::Bench;
 use crate::cores::On;
 use crate::corpus::Corpus;
@@ -34,6 +34,7 @@ type Options = Vec<(&'static str, String)>;
 pub(super) fn rows(
     bench: &mut Bench,
     corpus: &Corpus,
+    sizes: Sizes,
     workloads: &[Workload],
 ) -> Fallible<Vec<Row>> {
     if !bench.peers.wants(System::Lucene) {
@@ -51,7 +52,7 @@ pub(super) fn rows(
     let queries = bench.peers.query_file("static.jsonl", &lines(workloads))?;
     build(bench, docs.clone())?;
     let disk = Scratch::on_disk()?;
-    for (name, more) in statics(corpus, &disk) {
+    for (name, more) in statics(sizes, &disk) {
         let passes = [("--mode", "newest"), ("--rounds", "1"), ("--seconds-min", "0.5")];
         let mut options: Options = passes.map(|(name, value)| (name, value.to_owned())).to_vec();
         options.extend(more);
@@ -74,8 +75,8 @@ fn lines(workloads: &[Workload]) -> String {
 }
 
 /// The static rows, and their options.
-fn statics(corpus: &Corpus, disk: &Scratch) -> Vec<(String, Options)> {
-    let whole = all_matches::whole_bytes(corpus, all_matches::SEGMENTS) >> 20;
+fn statics(sizes: Sizes, disk: &Scratch) -> Vec<(String, Options)> {
+    let whole = sizes.whole_bytes >> 20;
     let mut statics = Vec::new();
     for (cap, share) in CAPS {
         let heap = ((whole as f64 * share) as u64).max(HEAP_MIN);
