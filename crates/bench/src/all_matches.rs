@@ -76,10 +76,11 @@ impl Sizes {
             let wanted = segment_bytes as f64 * count / segments as f64;
             segment_bytes = (wanted as u64).max(engine::SEGMENT_BYTES_MIN).next_multiple_of(PAGE);
         }
+        // A segment's table of terms doubles, so not every number can be had.
+        let (count, _) = filled(corpus, segment_bytes)?;
+        let (kibibytes, mebibytes) = (segment_bytes >> 10, whole_bytes >> 20);
         println!(
-            "{segments} segments of {} KiB, {} MiB in all",
-            segment_bytes >> 10,
-            whole_bytes >> 20
+            "{count:.0} segments of {kibibytes} KiB (wanted {segments}), {mebibytes} MiB in all"
         );
         Ok(Sizes { segment_bytes, whole_bytes })
     }

@@ -100,11 +100,10 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
                 continue;
             }
             bench.report.row("spirit", &[("way", json!(way.name))], name, "s", own)?;
-            let ratio = median(own) / median(first);
             let seconds = number(median(own));
-            cells.push(match ratio.is_finite() && way.name != VOLATILE.name {
-                true => format!("{seconds} ({ratio:.2}×)"),
-                false => seconds,
+            cells.push(match first.is_empty() || way.name == VOLATILE.name {
+                true => seconds,
+                false => format!("{seconds} ({:.2}×)", median(own) / median(first)),
             });
         }
         cells.push(way.paper.to_owned());
