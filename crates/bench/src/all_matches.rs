@@ -61,33 +61,42 @@ pub(crate) struct Sizes {
     pub(crate) segment_bytes: u64,
     /// Flushed, with their terms: what the caps are shares of.
     pub(crate) whole_bytes: u64,
+    /// How many there are.
+    pub(crate) segments: u64,
 }
 
+/// Sizes that are tried.
+const TRIES: usize = 4;
+
 impl Sizes {
-    /// Those with which an index of the corpus has this many segments. Found by filling one in memory, since how much a segment holds
-    /// depends on its words.
-    pub(crate) fn of(corpus: &Corpus, segments: u64) -> Fallible<Sizes> {
-        let mut segment_bytes = engine::segment_bytes(corpus, segments);
-        let mut whole_bytes = 0;
-        // Larger segments take fewer bytes a document, so the first correction is not exact.
-        for _ in 0..2 {
-            let (count, bytes) = filled(corpus, segment_bytes)?;
-            whole_bytes = bytes;
-            let wanted = segment_bytes as f64 * count / segments as f64;
-            segment_bytes = (wanted as u64).max(engine::SEGMENT_BYTES_MIN).next_multiple_of(PAGE);
+    /// Those with which an index of the corpus has about this many segments. Found by filling some in memory, since how much a segment
+    /// holds depends on its words. Its table of terms doubles, so not every number can be had: the nearest of some tries counts.
+    pub(crate) fn of(corpus: &Corpus, wanted: u64) -> Fallible<Sizes> {
+        let mut segment_bytes = engine::segment_bytes(corpus, wanted);
+        let mut nearest: Option<(f64, Sizes)> = None;
+        for _ in 0..TRIES {
+            let (count, whole_bytes) = filled(corpus, segment_bytes)?;
+            let times = count / wanted as f64;
+            let tried = Sizes { segment_bytes, whole_bytes, segments: count.round() as u64 };
+            let distance = times.ln().abs();
+            if nearest.is_none_or(|(least, _)| distance < least) {
+                nearest = Some((distance, tried));
+            }
+            let next = (segment_bytes as f64 * times) as u64;
+            segment_bytes = next.max(engine::SEGMENT_BYTES_MIN).next_multiple_of(PAGE);
         }
-        // A segment's table of terms doubles, so not every number can be had.
-        let (count, _) = filled(corpus, segment_bytes)?;
+        let (_, sizes) = nearest.ok_or("no size was tried")?;
+        let Sizes { segment_bytes, whole_bytes, segments } = sizes;
         let (kibibytes, mebibytes) = (segment_bytes >> 10, whole_bytes >> 20);
         println!(
-            "{count:.0} segments of {kibibytes} KiB (wanted {segments}), {mebibytes} MiB in all"
+            "{segments} segments of {kibibytes} KiB (wanted {wanted}), {mebibytes} MiB in all"
         );
-        Ok(Sizes { segment_bytes, whole_bytes })
+        Ok(sizes)
     }
 
     /// An index whose long-term DRAM is a share of what all segments take.
     pub(crate) fn options(self, long: f64) -> Builder {
-        let Sizes { segment_bytes, whole_bytes } = self;
+        let Sizes { segment_bytes, whole_bytes, .. } = self;
         // Some are on their way.
         let long = ((whole_bytes as f64 * long) as u64).max(segment_bytes * LONG_MIN);
         let dictionary = whole_bytes / 2 + (16 << 20);

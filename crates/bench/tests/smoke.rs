@@ -10,12 +10,18 @@ use std::thread;
 use serde_json::Value;
 
 /// Every experiment, and a metric that it must have a row of.
-const EXPERIMENTS: [(&str, &str); 22] = [
+const EXPERIMENTS: [(&str, &str); 28] = [
     ("ingest", "docs_per_s"),
     ("bulk", "docs_per_s"),
     ("placement", "seconds"),
     ("s1m2", "p99_long_ms"),
     ("dictionaries", "whole_s"),
+    ("table1", "docs_per_s"),
+    ("stages", "whole"),
+    ("segment-size", "qps"),
+    ("steal", "qps"),
+    ("modes", "shutdown"),
+    ("merge", "commit_s"),
     ("visible", "p50_us"),
     ("freshness", "p99_us"),
     ("newest", "p50_us"),

@@ -32,6 +32,7 @@ use spirit::lab::{DictionaryTier, EngravePolicy, PointerUpdate};
 use spirit::{Builder, Index, Query, Reader};
 
 use crate::Fallible;
+use crate::args::Scale;
 use crate::bench::Bench;
 use crate::cores::On;
 use crate::corpus::Corpus;
@@ -42,6 +43,8 @@ use crate::segment_tables::SegmentTables;
 use crate::timing::Rounds;
 use crate::workloads::{self, Workload};
 
+/// Posts of a run that shows that all works.
+const SMALL: usize = 200_000;
 /// The dictionary takes no older segments when less than an eighth of it is free; a little more than that is left. Its table
 /// takes a twelfth, whatever is in it.
 const DICTIONARY_FULL: f64 = 0.8;
@@ -126,6 +129,10 @@ const PAPER: [(&str, [u32; 6]); 3] = [
 
 pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
     let corpus = bench.corpus("posts")?;
+    let corpus = match bench.scale {
+        Scale::Small => corpus.first(SMALL.min(corpus.len())),
+        Scale::Full => corpus.first(corpus.len()),
+    };
     bench.begin("caps", &corpus, &[]);
     let workloads = workloads::draw(&corpus, bench.seed)?;
     let _pinned = bench.cores.pin(On::Second);

@@ -30,6 +30,7 @@ use crate::turns::{Contender, take_turns};
 const SEGMENT_BYTES: u64 = 4 << 20;
 /// Bytes of the log for each of text: what a record adds to a post included.
 const LOG_PER_TEXT: u64 = 2;
+const LOG_BYTES_MIN: u64 = 32 << 20;
 /// Without and with barriers.
 const WAYS: [&str; 2] = ["crash", "crash, barriers"];
 /// Of Lucene's merges, which take seconds.
@@ -64,7 +65,7 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
 
 fn measure(corpus: &Corpus, barriers: bool, taken: &mut Taken) -> Fallible<()> {
     let scratch = Scratch::new()?;
-    let log_bytes = corpus.text_bytes() * LOG_PER_TEXT;
+    let log_bytes = (corpus.text_bytes() * LOG_PER_TEXT).max(LOG_BYTES_MIN);
     let index = engine::options(corpus)
         .segment_bytes(SEGMENT_BYTES)
         .mode(Mode::Crash)

@@ -69,7 +69,6 @@ const HEAPS: [Heap; 6] = [
 struct Way<'a> {
     name: String,
     heap: Heap,
-    segments: u64,
     sizes: Sizes,
     stage_threads: usize,
     /// What another thread asks meanwhile.
@@ -109,7 +108,7 @@ fn of_heap(heap: Heap, sizes: Sizes, stage_threads: usize) -> Way<'static> {
         _ => "",
     };
     let name = format!("{}, {stage_threads} T", heap.name);
-    Way { name, heap, segments: all_matches::SEGMENTS, sizes, stage_threads, beside: None, paper }
+    Way { name, heap, sizes, stage_threads, beside: None, paper }
 }
 
 fn beside(sizes: Sizes, workloads: &[Workload]) -> Vec<Way<'_>> {
@@ -117,7 +116,6 @@ fn beside(sizes: Sizes, workloads: &[Workload]) -> Vec<Way<'_>> {
     let way = |name: &str, beside, paper| Way {
         name: name.to_owned(),
         heap: HEAPS[0],
-        segments: all_matches::SEGMENTS,
         sizes,
         stage_threads: 1,
         beside,
@@ -131,15 +129,9 @@ fn beside(sizes: Sizes, workloads: &[Workload]) -> Vec<Way<'_>> {
 fn by_segments(corpus: &Corpus) -> Fallible<Vec<Way<'static>>> {
     let papers = ["", "whole 0.96×", "whole 0.95×, flush 0.81×, merge 0.75×, ingest 0.98×"];
     let way = |(segments, paper): (u64, &'static str)| {
-        Ok(Way {
-            name: segments.to_string(),
-            heap: HEAPS[0],
-            segments,
-            sizes: Sizes::of(corpus, segments)?,
-            stage_threads: 1,
-            beside: None,
-            paper,
-        })
+        let sizes = Sizes::of(corpus, segments)?;
+        let (name, heap) = (sizes.segments.to_string(), HEAPS[0]);
+        Ok(Way { name, heap, sizes, stage_threads: 1, beside: None, paper })
     };
     [193, 80, 34].into_iter().zip(papers).map(way).collect()
 }
@@ -199,7 +191,8 @@ fn ask(index: &Index, workload: &Workload, is_filled: &AtomicBool) {
 }
 
 fn options(way: &Way<'_>, scratch: &Scratch) -> Builder {
-    let short = way.sizes.segment_bytes * if way.heap.has_tight_terms { 2 } else { way.segments };
+    let short =
+        way.sizes.segment_bytes * if way.heap.has_tight_terms { 2 } else { way.sizes.segments };
     way.sizes
         .options(way.heap.long)
         .directory(scratch.path())

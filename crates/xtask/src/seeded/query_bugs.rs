@@ -538,4 +538,15 @@ pub(super) const BUGS: &[Bug] = &[
         new: "self.read(stored) >= *within.end()",
         found_by: WIDENED,
     },
+    Bug {
+        name: "limits-of-the-last-query",
+        what: "a reader that was asked a query of few words refuses longer texts from then on",
+        file: "crates/query/src/query.rs",
+        old: "        self.clauses_max = CLAUSES_MAX;\n",
+        new: "",
+        found_by: tests(
+            "-p spirit --test answers",
+            "searcher::a_short_query_does_not_limit_the_next_one",
+        ),
+    },
 ];
