@@ -70,7 +70,7 @@ const TRIES: usize = 4;
 
 impl Sizes {
     /// Those with which an index of the corpus has about this many segments. Found by filling some in memory, since how much a segment
-    /// holds depends on its words. Its table of terms doubles, so not every number can be had: the nearest of some tries counts.
+    /// holds depends on its words. Its table of terms doubles, so not every number is possible: the nearest of some tries counts.
     pub(crate) fn of(corpus: &Corpus, wanted: u64) -> Fallible<Sizes> {
         let mut segment_bytes = engine::segment_bytes(corpus, wanted);
         let mut nearest: Option<(f64, Sizes)> = None;
