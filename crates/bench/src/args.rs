@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// 2000,100, in the experiments of the first paper. Loads are not slowed.
     #[arg(long, value_name = "MB/S,NS", value_parser = parse_medium)]
     pub(crate) slow_tier: Option<SlowMedium>,
-    /// How much the experiments of the server and of common words do.
+    /// How much the experiments of the server, of common words and of the first paper do.
     #[arg(long, value_name = "SCALE", value_enum, default_value = "full")]
     pub(crate) scale: Scale,
 }

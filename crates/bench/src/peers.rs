@@ -143,7 +143,7 @@ pub(crate) struct Call {
     pub(crate) docs: PathBuf,
     pub(crate) queries: Option<PathBuf>,
     pub(crate) on: On,
-    /// Those that begin so are of the script that starts a peer in Java: [`HEAP`].
+    /// Names and values. Names that begin with [`HEAP`] are of the script that starts a peer in Java.
     pub(crate) options: Vec<(&'static str, String)>,
 }
 

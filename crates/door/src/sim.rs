@@ -41,6 +41,8 @@
 //! }
 //! assert_eq!(seen, [[0, 0], [7, 0], [0, 8], [7, 8]]);
 //! ```
+//!
+//! [`SlowMedium`] simulates another thing: the time that stores and barriers take on a slower medium.
 
 mod cuts;
 mod image;

@@ -6,13 +6,13 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// What is owed before a thread waits: less is not worth two readings of the clock.
-const OWED_MIN: u64 = 2_000;
+const OWED_MIN: Duration = Duration::from_micros(2);
 
 /// The stores and barriers of a medium. Loads are those of the memory that stands in for it: no
-/// program can slow them.
+/// program can slow them. Syncs are those of the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlowMedium {
-    /// The bytes that it stores in a second, more than 0.
+    /// The bytes that it stores in a second; 0 counts as 1.
     pub bytes_per_second: u64,
     /// The least time of a barrier.
     pub barrier: Duration,
@@ -21,7 +21,7 @@ pub struct SlowMedium {
 /// Lets the threads of a door wait as long as a medium would.
 pub(crate) struct Brake {
     medium: SlowMedium,
-    /// Nanoseconds that stores would have taken and nobody has waited for yet.
+    /// Bytes that were stored and that nobody has waited for yet.
     owed: AtomicU64,
 }
 
@@ -32,9 +32,8 @@ impl Brake {
 
     /// After `bytes` bytes were stored.
     pub(crate) fn stored(&self, bytes: u64) {
-        let nanoseconds = bytes.saturating_mul(1_000_000_000) / self.medium.bytes_per_second.max(1);
-        let owed = self.owed.fetch_add(nanoseconds, Relaxed) + nanoseconds;
-        if owed >= OWED_MIN {
+        let owed = self.owed.fetch_add(bytes, Relaxed) + bytes;
+        if self.time_of(owed) >= OWED_MIN {
             self.pay();
         }
     }
@@ -45,8 +44,14 @@ impl Brake {
         wait(self.medium.barrier);
     }
 
+    fn time_of(&self, bytes: u64) -> Duration {
+        let nanoseconds = u128::from(bytes) * 1_000_000_000;
+        let nanoseconds = nanoseconds / u128::from(self.medium.bytes_per_second.max(1));
+        Duration::from_nanos(u64::try_from(nanoseconds).unwrap_or(u64::MAX))
+    }
+
     fn pay(&self) {
-        wait(Duration::from_nanos(self.owed.swap(0, Relaxed)));
+        wait(self.time_of(self.owed.swap(0, Relaxed)));
     }
 }
 

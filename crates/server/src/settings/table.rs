@@ -125,6 +125,18 @@ const fn time(
     Setting { name, value: "TIME", default, help, place: Place::Time(of) }
 }
 
+/// A setting that is read and written in a way of its own.
+const fn own(
+    name: &'static str,
+    value: &'static str,
+    default: &'static str,
+    help: &'static str,
+    set: fn(&mut Settings, &str) -> Result<(), String>,
+    get: fn(&Settings) -> String,
+) -> Setting {
+    Setting { name, value, default, help, place: Place::Own { set, get } }
+}
+
 /// All settings of the server.
 pub static SETTINGS: [Setting; 39] = [
     Setting {
@@ -214,45 +226,30 @@ pub static SETTINGS: [Setting; 39] = [
             },
         },
     },
-    Setting {
-        name: "engrave",
-        value: "eager|lazy|opportunistic",
-        default: "eager",
-        help: "When a full segment of an index is copied to its file: at once, when memory or the log runs short, or when no documents come in",
-        place: Place::Own {
-            set: |settings, text| {
-                settings.engrave = named(&ENGRAVE, text)?;
-                Ok(())
-            },
-            get: |settings| name_of(&ENGRAVE, settings.engrave),
-        },
-    },
-    Setting {
-        name: "pointer-update",
-        value: "eager|lazy",
-        default: "lazy",
-        help: "When questions move to that copy, and its memory is freed: once it is there, or when memory runs short",
-        place: Place::Own {
-            set: |settings, text| {
-                settings.pointer_update = named(&POINTER_UPDATE, text)?;
-                Ok(())
-            },
-            get: |settings| name_of(&POINTER_UPDATE, settings.pointer_update),
-        },
-    },
-    Setting {
-        name: "stage-threads",
-        value: "1|2",
-        default: "1",
-        help: "Threads of an index behind the one that writes. With 2, a segment is flushed while others are copied and merged",
-        place: Place::Own {
-            set: |settings, text| {
-                settings.stage_threads = named(&STAGE_THREADS, text)?;
-                Ok(())
-            },
-            get: |settings| name_of(&STAGE_THREADS, settings.stage_threads),
-        },
-    },
+    own(
+        "engrave",
+        "eager|lazy|opportunistic",
+        "eager",
+        "When a full segment of an index is copied to its file: at once, when memory or the log runs short, or when no documents come in",
+        |settings, text| named(&ENGRAVE, text).map(|value| settings.engrave = value),
+        |settings| name_of(&ENGRAVE, settings.engrave),
+    ),
+    own(
+        "pointer-update",
+        "eager|lazy",
+        "lazy",
+        "When questions move to that copy, and its memory is freed: once it is there, or when memory runs short",
+        |settings, text| named(&POINTER_UPDATE, text).map(|value| settings.pointer_update = value),
+        |settings| name_of(&POINTER_UPDATE, settings.pointer_update),
+    ),
+    own(
+        "stage-threads",
+        "1|2",
+        "1",
+        "Threads of an index behind the one that writes. With 2, a segment is flushed while others are copied and merged",
+        |settings, text| named(&STAGE_THREADS, text).map(|value| settings.stage_threads = value),
+        |settings| name_of(&STAGE_THREADS, settings.stage_threads),
+    ),
     number(
         "query-threads",
         "0",
