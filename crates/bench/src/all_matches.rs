@@ -20,8 +20,8 @@ const SMALL: (usize, usize) = (20_000, 2_000);
 pub(crate) const SEGMENTS: u64 = 80;
 /// Sizes are multiples of it.
 const PAGE: u64 = 4096;
-/// The least long-term DRAM, in segments.
-const LONG_MIN: u64 = 10;
+/// The least long-term DRAM: the engine takes no less. In segments as they are while they are filled, and bytes beside them.
+const LONG_MIN: (u64, u64) = (7, 128 << 10);
 
 /// The paper's documents, or a part: articles, again and again up to the paper's number. Also the number of queries of each workload.
 pub(crate) fn corpus(bench: &mut Bench) -> Fallible<(Corpus, usize)> {
@@ -97,8 +97,8 @@ impl Sizes {
     /// An index whose long-term DRAM is a share of what all segments take.
     pub(crate) fn options(self, long: f64) -> Builder {
         let Sizes { segment_bytes, whole_bytes, .. } = self;
-        // Some are on their way.
-        let long = ((whole_bytes as f64 * long) as u64).max(segment_bytes * LONG_MIN);
+        let (segments, beside) = LONG_MIN;
+        let long = ((whole_bytes as f64 * long) as u64).max(segment_bytes * segments + beside);
         let dictionary = whole_bytes / 2 + (16 << 20);
         Index::builder()
             .analyzer(spirit::Analyzer::Simple)

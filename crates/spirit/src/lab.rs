@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_index::form::FindOlder;
-use spirit_index::ground::Gauge;
+use spirit_index::ground::{Gauge, Position};
 use spirit_index::memory::Memory;
 use spirit_query::{Operator, Query};
 
@@ -94,7 +94,7 @@ impl Builder {
     }
 
     /// Sets the number of threads of each executor behind the ingest role (paper §4.3): 1, or 2 for
-    /// one that flushes and one that engraves and merges beside it. Default 1. Not persisted.
+    /// one that flushes and one that engraves and merges beside it. Default 2. Not persisted.
     pub fn stage_threads(mut self, threads: usize) -> Self {
         self.options.stage_threads = threads;
         self
@@ -220,13 +220,7 @@ impl Search {
     /// Searches for all matches, the newest first: the papers' workload. Unlike other searches it takes
     /// memory for its hits, if there are more of them than ever before.
     pub fn all() -> Search {
-        // More than an executor has rows, and sums of it do not overflow.
-        Search::newest_unbounded(u32::MAX)
-    }
-
-    /// Searches for the newest `k` matches as [`all`](Search::all) does: `k` has no limit.
-    pub fn newest_unbounded(k: u32) -> Search {
-        Search::newest(0).unbounded(k)
+        Search::newest(0).unbounded()
     }
 
     /// Forces an intersection algorithm; `None` leaves the choice to the planner.
@@ -284,6 +278,12 @@ impl Reader {
     /// cover. For an index with one executor.
     pub fn count_finding(&mut self, query: &Query, older: impl FindOlder + Copy) -> u64 {
         self.desk.count_finding(query, older)
+    }
+
+    /// Counts matches as [`Search::all`] finds them, but only in the segments from this position on.
+    /// For an index with one executor.
+    pub fn count_since(&mut self, query: &Query, oldest: Position) -> usize {
+        self.desk.count_since(query, oldest)
     }
 }
 

@@ -126,8 +126,7 @@ impl Row {
 
     /// Queries a second over all workloads: the harmonic mean, as in figure 2.
     fn qps(&self) -> f64 {
-        let means: f64 = self.latencies.iter().map(|latencies| latencies[3]).sum();
-        1e6 * self.latencies.len() as f64 / means
+        paper::harmonic(self.latencies.iter().map(|latencies| latencies[3]))
     }
 }
 
@@ -141,14 +140,14 @@ fn print(bench: &mut Bench, workloads: &[Workload], rows: &[Row]) -> Fallible<()
         for latencies in &row.latencies {
             cells.push(latencies.map(number).join(" "));
         }
-        let paper = Paper::of(&row.name).map_or("-".to_owned(), |paper| number(paper.qps));
+        let paper = Paper::of(&row.name).map_or("-".to_owned(), |paper| number(paper.qps()));
         cells.extend([number(row.qps()), paper, row.docs_per_s.map_or("-".to_owned(), number)]);
         table.line(cells);
     }
     table.print();
     paper::print(workloads, rows);
     let groups: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
-    let papers = rows.iter().map(|row| Paper::of(&row.name).map_or(f64::NAN, |paper| paper.qps));
+    let papers = rows.iter().map(|row| Paper::of(&row.name).map_or(f64::NAN, Paper::qps));
     let series = [
         Series::bars("measured", rows.iter().map(Row::qps)),
         Series { is_paper: true, ..Series::bars("paper", papers) },

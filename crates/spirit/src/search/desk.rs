@@ -10,14 +10,22 @@ use std::sync::Arc;
 #[cfg(feature = "lab")]
 use spirit_index::form::FindOlder;
 use spirit_index::form::TextScratch;
+#[cfg(feature = "lab")]
+use spirit_index::{ground::Position, snapshot::Snapshot};
 use spirit_query::{Facet, Operator, ParseError, Parser, Query};
+#[cfg(feature = "lab")]
+use spirit_query::{Settings, Stop};
 
 use crate::engine::readable::Readable;
 use crate::search::ask::{Ask, Lent};
 use crate::search::cursor::Cursor;
 use crate::search::error::SearchError;
 use crate::search::into_query::{IntoQuery, Parsing};
+#[cfg(feature = "lab")]
+use crate::search::request::ALL;
 use crate::search::request::Limits;
+#[cfg(feature = "lab")]
+use crate::search::seat::End;
 use crate::search::seat::Seat;
 use crate::search::workspace::Workspace;
 
@@ -129,24 +137,6 @@ impl Desk {
         Ok((Ask { index, query, schema: parser.schema(), limits }, Lent { seat, memory }))
     }
 
-    #[cfg(feature = "lab")]
-    /// Counts matches in the first executor, with another way to find terms in segments that the
-    /// DRAM dictionary does not cover.
-    pub(crate) fn count_finding(&mut self, query: &Query, older: impl FindOlder + Copy) -> u64 {
-        let Desk { index, seat, memory, .. } = self;
-        let settings = spirit_query::Settings {
-            level: index.options.vectors,
-            ..spirit_query::Settings::default()
-        };
-        let scratch = &mut memory.scratch;
-        let counted = seat.ask(index, crate::search::seat::End::Leave, |view| {
-            let snapshot = spirit_index::snapshot::Snapshot::take(&view.parts[0].memory)
-                .without_older(view.over_ms());
-            Ok(spirit_query::count_finding(&snapshot, query, settings, scratch, older)?)
-        });
-        counted.unwrap_or(0)
-    }
-
     /// Gives the parser the fields that were added since. It takes a lock only if there are any.
     #[inline(always)]
     fn renew_parser(&mut self) {
@@ -160,5 +150,43 @@ impl Desk {
     fn take_fields(&mut self, growths: u64) {
         self.parser.renew(self.seat.view().fields.current());
         self.growths = growths;
+    }
+}
+
+#[cfg(feature = "lab")]
+impl Desk {
+    /// Counts matches in the first executor, with another way to find terms in segments that the
+    /// DRAM dictionary does not cover.
+    pub(crate) fn count_finding(&mut self, query: &Query, older: impl FindOlder + Copy) -> u64 {
+        let counted = self.in_first_executor(|snapshot, settings, Workspace { scratch, .. }| {
+            spirit_query::count_finding(&snapshot, query, settings, scratch, older)
+        });
+        counted.unwrap_or(0)
+    }
+
+    /// Finds all matches in the segments of the first executor from a position on. Returns how many
+    /// there are.
+    pub(crate) fn count_since(&mut self, query: &Query, oldest: Position) -> usize {
+        let found =
+            self.in_first_executor(|snapshot, settings, Workspace { scratch, hits, .. }| {
+                hits.clear();
+                let window = snapshot.window();
+                let snapshot = snapshot.since(oldest.clamp(window.oldest, window.end));
+                spirit_query::newest(&snapshot, query, settings, scratch, 0, ALL, hits)?;
+                Ok(hits.len())
+            });
+        found.unwrap_or(0)
+    }
+
+    fn in_first_executor<T>(
+        &mut self,
+        mut ask: impl FnMut(Snapshot<'_>, Settings<'_>, &mut Workspace) -> Result<T, Stop>,
+    ) -> Result<T, SearchError> {
+        let Desk { index, seat, memory, .. } = self;
+        let settings = Settings { level: index.options.vectors, ..Settings::default() };
+        seat.ask(index, End::Leave, |view| {
+            let snapshot = Snapshot::take(&view.parts[0].memory).without_older(view.over_ms());
+            Ok(ask(snapshot, settings, memory)?)
+        })
     }
 }

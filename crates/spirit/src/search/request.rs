@@ -13,6 +13,9 @@ use crate::search::recency::Recency;
 
 /// See [`Search::HITS_MAX`].
 pub(crate) const HITS_MAX: usize = 10_000;
+/// More matches than an executor has rows. Sums of it do not overflow.
+#[cfg(feature = "lab")]
+pub(crate) const ALL: usize = u32::MAX as usize;
 
 /// The order of hits.
 #[derive(Clone, Debug)]
@@ -121,10 +124,10 @@ impl Search {
         self
     }
 
-    /// This search for `k` matches, however many that is.
+    /// This search for all matches, however many there are.
     #[cfg(feature = "lab")]
-    pub(crate) fn unbounded(self, k: u32) -> Search {
-        Search { k: k as usize, ..self }
+    pub(crate) fn unbounded(self) -> Search {
+        Search { k: ALL, ..self }
     }
 
     fn in_order(k: usize, order: Order) -> Search {

@@ -21,6 +21,8 @@ use crate::write::task::Task;
 
 /// The time after a start during which background work leaves the first answer alone.
 const REST: Duration = Duration::from_millis(1);
+/// The time between two looks at whether the other stage has ended.
+const LOOK: Duration = Duration::from_millis(100);
 
 pub(crate) struct FlushStage {
     shared: Arc<Shared>,
@@ -68,10 +70,13 @@ impl FlushStage {
             }
             return task;
         }
+        if self.bench.has_thread() {
+            return self.tasks.recv_timeout(LOOK);
+        }
         let waits = {
             let mut background = self.bench.take();
             background.import_keys();
-            self.bench.has_thread() || !background.has_work()
+            !background.has_work()
         };
         if waits {
             return self.tasks.recv_timeout(IDLE);

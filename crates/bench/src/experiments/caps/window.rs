@@ -29,7 +29,10 @@ pub(super) fn run(bench: &mut Bench) -> Fallible<()> {
         rates.push(latencies.iter().map(|values| 1e6 / values[3]).collect::<Vec<_>>());
         let in_dram = workloads.iter().map(|workload| live.share_in_dram(workload));
         shares.push(in_dram.collect::<Fallible<Vec<_>>>()?);
-        println!("{cap}: measured");
+        let partitions = live.index.stats()?.partitions;
+        let long = partitions.iter().find(|partition| partition.name == "long-term");
+        let bytes = long.map_or(0, |long| long.bytes);
+        println!("{cap}: long-term DRAM of {} MiB", bytes >> 20);
     }
     let names = workloads.iter().map(|workload| workload.name.as_str());
     let head: Vec<&str> = ["cap"].into_iter().chain(names).chain(["all", "paper"]).collect();
