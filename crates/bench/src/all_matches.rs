@@ -65,24 +65,38 @@ pub(crate) struct Sizes {
     pub(crate) segments: u64,
 }
 
-/// Sizes that are tried.
-const TRIES: usize = 4;
+/// Sizes that are tried, at most.
+const TRIES: usize = 8;
+/// What is near enough: the number that is wanted, times this or by this.
+const NEAR: f64 = 1.05;
 
 impl Sizes {
     /// Those with which an index of the corpus has about this many segments. Found by filling some in memory, since how much a segment
     /// holds depends on its words. Its table of terms doubles, so not every number is possible: the nearest of some tries counts.
     pub(crate) fn of(corpus: &Corpus, wanted: u64) -> Fallible<Sizes> {
         let mut segment_bytes = engine::segment_bytes(corpus, wanted);
+        // Of those tried: the largest with more segments than are wanted, and the smallest with fewer.
+        let (mut least, mut most) = (0, u64::MAX);
         let mut nearest: Option<(f64, Sizes)> = None;
         for _ in 0..TRIES {
             let (count, whole_bytes) = filled(corpus, segment_bytes)?;
             let times = count / wanted as f64;
             let tried = Sizes { segment_bytes, whole_bytes, segments: count.round() as u64 };
             let distance = times.ln().abs();
-            if nearest.is_none_or(|(least, _)| distance < least) {
+            if nearest.is_none_or(|(nearest, _)| distance < nearest) {
                 nearest = Some((distance, tried));
             }
+            if distance < NEAR.ln() {
+                break;
+            }
+            if times > 1.0 {
+                least = least.max(segment_bytes);
+            } else {
+                most = most.min(segment_bytes);
+            }
             let next = (segment_bytes as f64 * times) as u64;
+            let is_between = (least + 1..most).contains(&next) || least >= most;
+            let next = if is_between { next } else { ((least * most) as f64).sqrt() as u64 };
             segment_bytes = next.max(engine::SEGMENT_BYTES_MIN).next_multiple_of(PAGE);
         }
         let (_, sizes) = nearest.ok_or("no size was tried")?;

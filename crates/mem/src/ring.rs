@@ -131,6 +131,17 @@ impl Ring {
         self.used
     }
 
+    /// Returns the bytes that would be [used](Self::used) if the blocks of some owners were released.
+    pub fn used_without(&self, is_gone: impl Fn(u64) -> bool) -> u64 {
+        let is_free = |block: &&Block| block.released || is_gone(block.owner);
+        let oldest = self.blocks.iter().take_while(is_free);
+        if oldest.clone().count() == self.blocks.len() {
+            return 0;
+        }
+        let newest = self.blocks.iter().rev().take_while(is_free);
+        self.used - oldest.chain(newest).map(|block| block.bytes).sum::<u64>()
+    }
+
     /// Returns the size of the largest block that could be allocated now.
     pub fn largest_free(&self) -> u64 {
         if self.blocks.len() >= self.blocks_max {
@@ -260,7 +271,9 @@ mod tests {
                 } else if release && oldest < newest {
                     // Mostly the oldest, as segments do; sometimes a neighbour goes first.
                     let owner = (oldest + near.saturating_sub(1)).min(newest);
+                    let left = ring.used_without(|gone| gone == owner);
                     ring.release(owner);
+                    prop_assert_eq!(ring.used(), left);
                     live.retain(|b| b.0 != owner);
                     oldest += u64::from(owner == oldest);
                 } else {

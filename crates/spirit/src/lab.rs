@@ -45,7 +45,7 @@ pub use crate::search::stored::{StoredDocument, StoredValue};
 pub struct Times {
     /// Keys looked up and entered, in bulk loads. Documents without keys take none.
     pub document_ids: f64,
-    /// Texts cut, terms found, postings entered: of documents that came many at a time.
+    /// Texts cut, terms found, postings entered.
     pub hash: f64,
     /// Terms of segments sorted.
     pub sort: f64,
@@ -60,15 +60,14 @@ pub struct Times {
 impl Times {
     fn of(memory: &Memory) -> Times {
         let time = |gauge| memory.gauge(gauge).load(Relaxed) as f64 / 1e9;
-        let (written, waited) = (time(Gauge::WrittenTime), time(Gauge::WaitedTime));
         let (document_ids, sort) = (time(Gauge::KeysTime), time(Gauge::SortedTime));
         Times {
             document_ids,
-            hash: (written - waited - document_ids).max(0.0),
+            hash: (time(Gauge::WrittenTime) - document_ids).max(0.0),
             sort,
             flush: (time(Gauge::FlushedTime) - sort).max(0.0) + time(Gauge::EngravedTime),
             merge: time(Gauge::MergedTime),
-            waited,
+            waited: time(Gauge::WaitedTime),
         }
     }
 }

@@ -151,8 +151,9 @@ pub struct Stats {
     /// The number of segments merged since the start, and the time for that in seconds.
     pub merged: (u64, f64),
     /// The time for which each stage of the pipeline worked since the start, in seconds, in all
-    /// executors together: name and time (paper's figure 6). `ingest` is the time of documents that
-    /// came many at a time, without the time for which it waited for room. That is `ingest waiting`.
+    /// executors together: name and time (paper's figure 6). `ingest` is the time of cutting and writing
+    /// documents, without that for which it waited for room, which is `ingest waiting`. Of documents
+    /// that are collected or come singly, one in 32 is timed, and counts for all of them.
     pub busy: Vec<(&'static str, f64)>,
     /// The fences at each site of the second tier since the start: name and number.
     pub fences: Vec<(&'static str, u64)>,
@@ -384,10 +385,9 @@ impl Adding<'_> {
 /// Adds the times of an executor's stages.
 fn add_busy(memory: &Memory, stats: &mut Stats) {
     let seconds = |gauge| memory.gauge(gauge).load(Relaxed) as f64 / 1e9;
-    let waited = seconds(Gauge::WaitedTime);
     let times = [
-        ("ingest", (seconds(Gauge::WrittenTime) - waited).max(0.0)),
-        ("ingest waiting", waited),
+        ("ingest", seconds(Gauge::WrittenTime)),
+        ("ingest waiting", seconds(Gauge::WaitedTime)),
         ("flush", seconds(Gauge::FlushedTime)),
         ("engrave", seconds(Gauge::EngravedTime)),
         ("merge", seconds(Gauge::MergedTime)),

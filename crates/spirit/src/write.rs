@@ -6,5 +6,6 @@ pub(crate) mod ingest;
 pub(crate) mod journal;
 pub(crate) mod replacement;
 pub(crate) mod task;
+pub(crate) mod timer;
 pub(crate) mod tokenizers;
 pub(crate) mod waiting;

@@ -89,7 +89,7 @@ pub enum Gauge {
     NvmLongBeyond,
     /// Such bytes of the DRAM dictionary's pool.
     DictionaryBeyond,
-    /// Nanoseconds since the start of writing documents that came many at a time.
+    /// Nanoseconds since the start in which the ingest role cut and wrote documents.
     WrittenTime,
     /// Nanoseconds of that in which bulk loads looked up and entered keys.
     KeysTime,

@@ -227,6 +227,22 @@ impl Memory {
         !rings.limbo.is_empty()
     }
 
+    /// Returns the bytes of the long-term partition that come back once readers have left that are
+    /// still there.
+    pub fn awaited(&self) -> u64 {
+        let mut rings = self.rings();
+        self.collect(&mut rings);
+        let Rings { long, limbo, .. } = &*rings;
+        let is_gone = |owner| {
+            let mut owners = limbo.iter().filter_map(|(_, garbage)| match garbage {
+                Garbage::Blocks(Partition::Long, id) => Some(u64::from(id.0)),
+                _ => None,
+            });
+            owners.any(|gone| gone == owner)
+        };
+        long.used() - long.used_without(is_gone)
+    }
+
     /// Waits until space may have come back, or for a millisecond. A reader that unpins does not
     /// notify.
     pub fn wait_for_space(&self) {

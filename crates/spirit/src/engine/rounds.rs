@@ -14,7 +14,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
 
 use super::Engine;
 use super::encoded::Encoded;
@@ -299,9 +298,9 @@ impl Round<'_> {
     /// Commits a batch of documents from the front of a part. Returns their number. An error has the
     /// document that was refused.
     fn write_batch(&self, role: &mut Ingester, part: &[Numbered]) -> Result<usize, Stopped> {
-        let begun = Instant::now();
+        let timer = role.timer();
         let written = self.write_front(role, part);
-        role.note_written(begun.elapsed());
+        role.note_time(timer);
         written
     }
 

@@ -21,6 +21,7 @@ use crate::config::error::WriteError;
 use crate::storage::shared::Shared;
 use crate::write::contents::{Called, Contents, Drawn};
 use crate::write::journal::Journal;
+use crate::write::timer::Samples;
 use crate::write::tokenizers::Tokenizers;
 
 /// The bytes of stored texts from which a batch is full, even with few tokens.
@@ -57,6 +58,8 @@ pub(crate) struct Collector<'a> {
     pub(crate) size: BatchSize,
     /// The journal that gathers documents to be logged, if any are.
     pub(crate) journal: Option<&'a mut Journal>,
+    /// The documents that are timed.
+    pub(crate) collects: &'a mut Samples,
 }
 
 impl Collector<'_> {
@@ -76,11 +79,16 @@ impl Collector<'_> {
         called: Called<'_>,
         contents: Contents<'_>,
     ) -> Result<(), WriteError> {
-        self.collect_drawn(called, contents, None)
+        let timer = self.collects.begin(self.shared);
+        let collected = self.collect_drawn(called, contents, None);
+        if let Some(timer) = timer {
+            timer.end(self.shared);
+        }
+        collected
     }
 
     /// Like [`collect`](Self::collect), for a document whose numbers were drawn before. They ascend
-    /// in the batch.
+    /// in the batch. Its time is not taken.
     #[inline]
     pub(crate) fn collect_drawn(
         &mut self,

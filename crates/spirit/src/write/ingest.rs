@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::mpsc::SyncSender;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use spirit_index::fresh::{Batch, Stop};
 use spirit_index::fresh::{FreshCounts, FreshWriter};
@@ -39,6 +39,7 @@ use crate::write::replacement::{
     note_numbers,
 };
 use crate::write::task::Task;
+use crate::write::timer::{Samples, Timer};
 use crate::write::tokenizers::Tokenizers;
 
 /// The state in which the role begins.
@@ -128,6 +129,10 @@ pub(crate) struct Ingester {
     arrivals: Option<Arrivals>,
     /// True if only documents of a collection are accepted, and nothing is logged.
     is_loading: bool,
+    /// The timed ones among the documents that are collected.
+    collects: Samples,
+    /// The timed ones among the commits of one document.
+    single_commits: Samples,
     /// True if the log may lack operations that are not engraved.
     has_unlogged: bool,
     /// True once the index closes.
@@ -187,6 +192,8 @@ impl Ingester {
             handed_over: false,
             arrivals,
             is_loading: false,
+            collects: Samples::default(),
+            single_commits: Samples::default(),
             has_unlogged: false,
             is_closing: false,
             delete_sequence: sequence,
@@ -203,11 +210,21 @@ impl Ingester {
     /// Returns the collector of the next batch, to be committed afterwards.
     #[inline]
     pub(crate) fn collector(&mut self) -> Collector<'_> {
-        let Ingester { shared, tokenizers, schema, batch, writer, journal, .. } = self;
+        let Ingester { shared, tokenizers, schema, batch, writer, journal, collects, .. } = self;
         let (size, opaque_text) = (self.batch_size, self.opaque_text);
         let extent = writer.extent(&shared.memory);
         let journal = journal.as_mut();
-        Collector { shared, extent, tokenizers, opaque_text, schema, batch, size, journal }
+        Collector {
+            shared,
+            extent,
+            tokenizers,
+            opaque_text,
+            schema,
+            batch,
+            size,
+            journal,
+            collects,
+        }
     }
 
     /// Returns the journal. There is one while the log is replayed.
@@ -244,9 +261,14 @@ impl Ingester {
         if self.is_loading { Err(WriteError::BulkUnfinished) } else { Ok(()) }
     }
 
-    /// Counts the time of writing some documents.
-    pub(crate) fn note_written(&self, time: Duration) {
-        self.shared.add_time(Gauge::WrittenTime, time);
+    /// Begins to time a long piece of work.
+    pub(crate) fn timer(&self) -> Timer {
+        Timer::begin(&self.shared)
+    }
+
+    /// Counts the time of a piece of work.
+    pub(crate) fn note_time(&self, timer: Timer) {
+        timer.end(&self.shared);
     }
 
     /// Returns one past the sequence number of the last operation.
@@ -262,12 +284,14 @@ impl Ingester {
             return Committed { added: 0, result: Err(error) };
         }
         self.shared.begin_change();
-        // For one document, two looks at the clock would take a twentieth of the time.
-        let begun = (self.batch.documents().len() > 1).then(Instant::now);
+        let timer = match self.batch.documents() {
+            [_] => self.single_commits.begin(&self.shared),
+            _ => Some(self.timer()),
+        };
         let drawn_end = self.draw_numbers();
         let committed = self.commit_numbered();
-        if let Some(begun) = begun {
-            self.note_written(begun.elapsed());
+        if let Some(timer) = timer {
+            self.note_time(timer);
         }
         if committed.result.is_err() {
             self.shared.numbers.give_back(self.number..drawn_end);

@@ -4,6 +4,7 @@
 mod applied;
 mod bad_input;
 mod beside;
+mod busy;
 mod ends;
 mod freshness;
 mod live_backup;

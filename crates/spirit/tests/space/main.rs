@@ -2,6 +2,7 @@
 
 mod age;
 mod closing;
+mod committing;
 mod counted;
 mod dictionary;
 mod engraving;

@@ -183,10 +183,13 @@ impl Background {
         dictionary.is_half_full() && entries >= dictionary.terms() * SCATTERED
     }
 
-    /// True if there is room for less than one and a quarter segments.
+    /// True if there is room for less than one and a quarter segments, also once readers have left.
     fn is_crowded(&self) -> bool {
         let memory = &self.shared.memory;
+        let awaited = memory.awaited();
         let (used, bytes) = memory.partition_use().long;
+        // Some may have come back in between.
+        let used = used.saturating_sub(awaited);
         let segments = self.in_dram() + 1;
         let usual = used / segments + memory.geometry().extent_bytes / 4;
         bytes - used < memory.reserve() + usual * 5 / 4
@@ -195,7 +198,10 @@ impl Background {
     /// Makes room, within the policy. True if there may be some now, or soon.
     pub(super) fn make_room(&mut self) -> bool {
         self.tend();
-        if self.commit_oldest() {
+        // While readers hold up the room of segments that were committed, more of them would only move
+        // queries to the second tier: their room would not come sooner.
+        let is_awaited = self.shared.memory.awaited() > 0;
+        if !is_awaited && self.commit_oldest() {
             return true;
         }
         let may_drop = self.shared.on_full == OnFull::DropOldest;
@@ -209,8 +215,8 @@ impl Background {
                 return true;
             }
         }
-        if !may_drop {
-            return false;
+        if is_awaited || !may_drop {
+            return is_awaited;
         }
         // A rewrite that still waits for readers is given up, unless it is committed.
         self.rewrite.take_if(|rewrite| !rewrite.is_committed());
