@@ -82,7 +82,7 @@ pub(super) fn print(workloads: &[Workload], rows: &[Row]) {
 mod tests {
     use super::*;
 
-    /// What its text says of figure 2: a row is so many times as fast as another.
+    /// What its text says of figure 2: one row against another.
     #[test]
     fn queries_a_second_are_as_the_text_compares_them() {
         let said = [
