@@ -77,7 +77,7 @@ impl<C> Evaluation<'_, C> {
 
 /// Prefetches the first cache lines of an entry's list.
 #[inline]
-fn prefetch_list(region: &Region, segment: &Segment<'_>, entry: Entry) {
+pub(super) fn prefetch_list(region: &Region, segment: &Segment<'_>, entry: Entry) {
     if entry.postings > 1 {
         let words = match segment.packed(entry) {
             Some(packed) => packed.words(region),

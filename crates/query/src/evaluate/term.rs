@@ -5,9 +5,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use spirit_index::ground::local;
 use spirit_index::terms::Entry;
 
+use super::alignment::prefetch_list;
 use super::{Evaluation, Place};
 use crate::collect::Collector;
 use crate::leaf::{END, SCRATCH_WORDS};
+
+/// Hits up to which lists are not prefetched: a few of them have enough.
+const FEW: usize = 1000;
+/// The number of entries after which a list that is prefetched is read.
+const AHEAD: usize = 8;
 
 impl<C: Collector> Evaluation<'_, C> {
     /// Offers the documents that contain a term.
@@ -27,9 +33,7 @@ impl<C: Collector> Evaluation<'_, C> {
         self.registered(term);
     }
 
-    /// Like [`term`](Self::term), in the registered segments of this part. Lists are not
-    /// prefetched: each has few postings to read, and the processor looks ahead that far on its
-    /// own.
+    /// Like [`term`](Self::term), in the registered segments of this part.
     pub(super) fn registered(&mut self, term: usize) {
         let entries = self.scratch.leaves[term].entries(self.lists());
         let oldest = self.part.oldest;
@@ -37,11 +41,21 @@ impl<C: Collector> Evaluation<'_, C> {
             return self.collector.skip(entries.from(oldest).postings() as u64);
         }
         let plain = !C::COUNTS && self.settings.before.is_none();
+        let looks_ahead = plain && self.collector.wanted() > FEW;
+        let left = self.scratch.leaves[term].left;
+        if looks_ahead {
+            for index in (left.saturating_sub(AHEAD)..left).rev() {
+                self.prefetch_registered(entries.get(index));
+            }
+        }
         // Invariant: the documents of all newer entries were offered. Terminates with the entries.
-        for index in (0..self.scratch.leaves[term].left).rev() {
+        for index in (0..left).rev() {
             let entry = entries.get(index);
             if entry.segment.position() < oldest {
                 return;
+            }
+            if looks_ahead && let Some(ahead) = index.checked_sub(AHEAD) {
+                self.prefetch_registered(entries.get(ahead));
             }
             if self.snapshot.skips(entry.segment) {
                 continue;
@@ -57,6 +71,15 @@ impl<C: Collector> Evaluation<'_, C> {
             if self.done() || !self.meter.step() {
                 return;
             }
+        }
+    }
+
+    /// Prefetches the list of an entry that comes later.
+    #[inline(always)]
+    fn prefetch_registered(&self, entry: Entry) {
+        if entry.segment.position() >= self.part.oldest {
+            let segment = self.snapshot.of(entry.segment);
+            prefetch_list(self.snapshot.memory().region(), &segment, entry);
         }
     }
 
