@@ -1,6 +1,6 @@
 //! `cargo xtask seeded`: whether the tests of the persistent tier and of queries find what they are there to find.
 //!
-//! Tests that pass say little unless they fail where something is wrong. So each of the bugs, of [storage](bugs), of [bulk loads](bulk_bugs), of
+//! Tests that pass say little unless they fail where something is wrong. So each of the bugs, of [storage](bugs), of [space](space_bugs), of [bulk loads](bulk_bugs), of
 //! [caches](cache_bugs), of [conditions](condition_bugs), of [patterns](pattern_bugs), of [queries](query_bugs), of [ranking](ranking_bugs) and of [standing queries](standing_bugs), is put into a [copy](copy::Copy) of the sources, alone, and the tests named beside
 //! it have to compile and to fail. They have to pass without it first: a test that always fails finds nothing.
 
@@ -13,6 +13,7 @@ mod copy;
 mod pattern_bugs;
 mod query_bugs;
 mod ranking_bugs;
+mod space_bugs;
 mod standing_bugs;
 
 use std::fmt;
@@ -36,6 +37,7 @@ const NOT_MEASURED: &str = "NOT MEASURED";
 fn every_bug() -> impl Iterator<Item = &'static Bug> {
     bugs::BUGS
         .iter()
+        .chain(space_bugs::BUGS)
         .chain(bulk_bugs::BUGS)
         .chain(cache_bugs::BUGS)
         .chain(condition_bugs::BUGS)

@@ -1,0 +1,121 @@
+//! The bugs in how space comes back, in its ages, and in what is engraved. What [`bugs`](super::bugs) says holds here too.
+
+use super::bug::Bug;
+use super::bugs::tests;
+
+const SPACE: &str = "-p spirit --test space";
+
+pub(super) const BUGS: &[Bug] = &[
+    Bug {
+        name: "cancel-ends-log",
+        what: "what is logged anew, under numbers that were taken back, ends the log",
+        file: "crates/index/src/log/log_reader.rs",
+        old: "RecordKind::Cancel => self.sequence = sequence,",
+        new: "RecordKind::Cancel => {}",
+        found_by: tests(SPACE, "log_limits::what_found_a_place_at_the_second_try"),
+    },
+    Bug {
+        name: "carried-deaths",
+        what: "deaths between the copy of a segment and the switch to it are not carried over",
+        file: "crates/index/src/engrave.rs",
+        old: "carry_deaths(memory, nvm, &segment, of_copy);",
+        new: "",
+        found_by: tests(SPACE, "engraving::documents_that_are_replaced"),
+    },
+    Bug {
+        name: "dead-count",
+        what: "a death is stamped in the second tier and not counted there",
+        file: "crates/index/src/snapshot/deaths.rs",
+        old: "slots.set_dead(nvm.door(), sites, segment.id().position(), descriptor.dead() as u32);",
+        new: "",
+        found_by: tests(SPACE, "counted::"),
+    },
+    Bug {
+        name: "retired-forgotten",
+        what: "a start does not count the positions of dropped segments",
+        file: "crates/index/src/start/recover.rs",
+        old: "Mark::Retired(position) => position,",
+        new: "Mark::Retired(_) => continue,",
+        found_by: tests(SPACE, "age::what_has_all_gone_is_remembered"),
+    },
+    Bug {
+        name: "covered-replayed",
+        what: "a start replays operations that a segment has",
+        file: "crates/spirit/src/start/replay.rs",
+        old: "let first = recovered.sequence_end.max(record.header.sequence);",
+        new: "let first = record.header.sequence;",
+        found_by: tests(SPACE, "engraving::a_segment_that_ends_within_a_record"),
+    },
+    Bug {
+        name: "cancel-ignored",
+        what: "a start replays operations that were refused",
+        file: "crates/spirit/src/start/replay.rs",
+        old: "end = cancel.header.sequence;",
+        new: "",
+        found_by: tests(SPACE, "log_limits::what_was_tried_again_and_what_came_after_it_is_there"),
+    },
+    Bug {
+        name: "log-goes-on",
+        what: "after a start the log goes on where it begins, over what was replayed",
+        file: "crates/spirit/src/start/recovery.rs",
+        old: "LogWriter::new(space, position, incarnation), sequence)",
+        new: "LogWriter::new(space, from, incarnation), sequence)",
+        found_by: tests(SPACE, "engraving::a_segment_that_ends_within_a_record"),
+    },
+    Bug {
+        name: "number-found-given-up",
+        what: "a row that was given up is taken for the one that has its number",
+        file: "crates/index/src/keys.rs",
+        old: "KeyKind::Automatic(n) if table.row(local).has_lived(local) => Some((local, n)),",
+        new: "KeyKind::Automatic(n) => Some((local, n)),",
+        found_by: tests(SPACE, "log_limits::what_was_tried_twice"),
+    },
+    Bug {
+        name: "unpacked-though-full",
+        what: "segments stay raw though the merged dictionary has no room for their terms",
+        file: "crates/spirit/src/stages/placement.rs",
+        old: "        self.flushed.iter_mut().take(1).for_each(Engrave::pack);\n",
+        new: "",
+        found_by: tests(SPACE, "full_heap::own_words_fill"),
+    },
+    Bug {
+        name: "arrivals",
+        what: "a start does not know when the documents of its segments arrived, and keeps them",
+        file: "crates/index/src/start/recover.rs",
+        old: "memory.set_arrived(position, recovered.arrived_ms);",
+        new: "memory.set_arrived(position, u64::MAX);",
+        found_by: tests(SPACE, "age::what_is_over_when_an_index_is_opened"),
+    },
+    Bug {
+        name: "arrivals-in-the-log",
+        what: "documents of the log arrive anew when it is replayed",
+        file: "crates/spirit/src/start/replay.rs",
+        old: "role.replay_arrival(record.header.arrived_ms);",
+        new: "role.replay_arrival(0);",
+        found_by: tests(SPACE, "age::what_is_over_when_an_index_is_opened"),
+    },
+    Bug {
+        name: "old-answers",
+        what: "an answer has documents that are too old, until they are dropped",
+        file: "crates/spirit/src/storage/view.rs",
+        old: "map_or(0, Retention::over_ms)",
+        new: "map_or(0, |_| 0)",
+        found_by: tests(SPACE, "age::an_answer_leaves_out"),
+    },
+    Bug {
+        name: "wall-clock-set",
+        what: "a start after a crash takes a wall clock that was set for time that has passed",
+        file: "crates/spirit/src/stages/background/room.rs",
+        old: "root.keep_time();",
+        new: "root.clock();",
+        found_by: tests(SPACE, "age::whatever_the_clock_does"),
+    },
+    Bug {
+        name: "room-of-readers",
+        what: "space that waits for a reader does not count as room, so that segments are committed until none is left",
+        file: "crates/spirit/src/stages/background/room.rs",
+        old: "let used = used.saturating_sub(awaited);",
+        new: "let used = used.max(awaited);",
+        found_by: tests(SPACE, "committing::a_reader_that_stays"),
+    },
+];
