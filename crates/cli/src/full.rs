@@ -4,7 +4,7 @@ use std::path::Path;
 
 use spirit::lab::disk_free;
 use spirit::stats::Stats;
-use spirit::{Index, WriteError};
+use spirit::{Index, Mode, WriteError};
 use spirit_forms::size::Size;
 
 use crate::interrupt::Interrupt;
@@ -65,10 +65,10 @@ fn is_full(stats: &Stats, names: &[&str]) -> bool {
 pub(crate) fn said(index: &Index, error: &WriteError) -> String {
     match Full::of(index) {
         Full::Disk(directory, free) => format!(
-            "the disk of {} is full, {} are free; make room on it and ingest the rest again; \
-             acknowledged documents are kept",
+            "the disk of {} is full, {} are free; make room on it and ingest the rest again; {}",
             directory.display(),
-            Size(free)
+            Size(free),
+            kept(index.settings().mode)
         ),
         Full::Index(directory, bytes) => format!(
             "the index in {} is full at its limit of {}; make one with a larger --nvm, or with \
@@ -94,29 +94,37 @@ pub(crate) fn said(index: &Index, error: &WriteError) -> String {
     }
 }
 
+/// What becomes of the documents that are in, if the process ends now.
+fn kept(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Volatile => "a volatile index ends with this process",
+        _ => "acknowledged documents are kept",
+    }
+}
+
 /// Why `index` waits, and what ends that. Nobody else adds to it or deletes from it.
 fn waits(index: &Index) -> String {
+    let kept = kept(index.settings().mode);
     match Full::of(index) {
         Full::Disk(directory, free) => format!(
-            "waiting: the disk of {} is full, {} are free; make room on it, or stop with Ctrl-C; \
-             acknowledged documents are kept",
+            "waiting: the disk of {} is full, {} are free; make room on it, or stop with Ctrl-C; {kept}",
             directory.display(),
             Size(free)
         ),
         Full::Index(directory, bytes) => format!(
             "waiting: the index in {} is full at its limit of {}; stop with Ctrl-C and make one \
-             with a larger --nvm; acknowledged documents are kept",
+             with a larger --nvm; {kept}",
             directory.display(),
             Size(bytes)
         ),
         Full::Slots(directory) => format!(
             "waiting: the index in {} has no slot for another segment; stop with Ctrl-C and make \
-             one with a larger --nvm; acknowledged documents are kept",
+             one with a larger --nvm; {kept}",
             directory.display()
         ),
         Full::Terms(directory) => format!(
             "waiting: the dictionary of the index in {} has no room for more terms; stop with \
-             Ctrl-C and make one with a larger --nvm; acknowledged documents are kept",
+             Ctrl-C and make one with a larger --nvm; {kept}",
             directory.display()
         ),
         Full::Dram(bytes) | Full::Memory(bytes) => format!(

@@ -124,13 +124,17 @@ impl Rewrite {
         memory: &Memory,
         locked: impl FnOnce(&mut dyn FnMut()),
     ) -> Result<(), FlushStop> {
+        // Held throughout: a flush in another thread may not fill a place that was taken, nor move the
+        // entries that are read.
+        let mut writer = memory.dictionary();
         let mut copy = Copy::new(memory, &self.run, self.new)?;
         // Take all places first: the rewrite needs no more room afterwards.
-        if let Err(full) = copy.place_entries(memory, &mut memory.dictionary()) {
+        if let Err(full) = copy.place_entries(memory, &mut writer) {
             memory.give_back(Partition::Long, self.new);
             return Err(full.into());
         }
-        copy.build(memory, &mut memory.dictionary());
+        copy.build(memory, &mut writer);
+        drop(writer);
         locked(&mut || copy.switch(memory));
         self.step = Step::Switched { stamp: memory.pins().retire() };
         Ok(())

@@ -93,7 +93,7 @@ impl Builder {
     }
 
     /// Sets the number of threads of each executor behind the ingest role (paper §4.3): 1, or 2 for
-    /// one that flushes and one that engraves and merges beside it. Default 2. Not persisted.
+    /// one that flushes and one that engraves and merges beside it. Default 1. Not persisted.
     pub fn stage_threads(mut self, threads: usize) -> Self {
         self.options.stage_threads = threads;
         self

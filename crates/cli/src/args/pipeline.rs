@@ -21,7 +21,7 @@ pub(crate) struct PipelineArgs {
     #[arg(long, value_name = "variable|fixed", hide_possible_values = true)]
     pub(crate) blocks: Option<BlocksName>,
     /// Threads of each executor behind the one that adds. 1: one that flushes, engraves and merges. 2:
-    /// one more, so that a segment is flushed while others are engraved and merged [default: 2]
+    /// one more, so that a segment is flushed while others are engraved and merged [default: 1]
     #[arg(long, value_name = "N")]
     pub(crate) stage_threads: Option<usize>,
     /// Of --dram: bytes for segments that are being filled [default: three segments]

@@ -114,6 +114,8 @@ pub(crate) fn bytes_max(memory: &Memory, id: SegmentId, map: Span<AtomicU32>) ->
         map.get(ordinal).map(|id| TermId(id.load(Relaxed))).filter(|id| *id != TermId::NONE)
     };
     let (mut postings, mut lists) = (0, 0);
+    // A flush in another thread may give a term a new array and reuse the old one.
+    let _writer = memory.dictionary();
     for ordinal in 0..map.len() {
         term_at(ordinal + 2 * AHEAD).inspect(|term| dictionary.prefetch_record(*term));
         term_at(ordinal + AHEAD).inspect(|term| dictionary.prefetch_newest(*term));

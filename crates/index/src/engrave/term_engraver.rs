@@ -165,6 +165,8 @@ pub(crate) fn each_entry(
     mut found: impl FnMut(u32, TermId, Entry),
 ) {
     let region = memory.region();
+    // A flush in another thread may give a term a new array and reuse the old one.
+    let _writer = memory.dictionary();
     let dictionary = Dictionary::new(region, memory.geometry());
     let map = region.view(map);
     let id_at = |ordinal: usize| {

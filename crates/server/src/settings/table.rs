@@ -245,7 +245,7 @@ pub static SETTINGS: [Setting; 39] = [
     own(
         "stage-threads",
         "1|2",
-        "2",
+        "1",
         "Threads of an index behind the one that writes. With 2, a segment is flushed while others are copied and merged",
         |settings, text| named(&STAGE_THREADS, text).map(|value| settings.stage_threads = value),
         |settings| name_of(&STAGE_THREADS, settings.stage_threads),

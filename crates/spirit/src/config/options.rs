@@ -147,7 +147,7 @@ impl Default for Options {
             engrave: EngravePolicy::default(),
             pointer_update: PointerUpdate::default(),
             merge_after: None,
-            stage_threads: STAGE_THREADS_MAX as usize,
+            stage_threads: 1,
             keeps_raw: false,
             dictionary: DictionaryTier::default(),
             media: Media::default(),

@@ -7,8 +7,10 @@
 //! room has always been interrupted by steps at these places. Until it is finished, which is a step,
 //! the segment is outside the window, and no step knows of it.
 //!
-//! Whether this pays depends on the cores and on the room in DRAM: `spirit-bench stages` measures it. With
-//! two cores a load is a fifth faster where DRAM is short, and as fast elsewhere. So it is the default.
+//! Whoever reads a term's entries holds the dictionary's writer: the other thread may give the term a
+//! new array, and reuse the old one.
+//!
+//! Whether this pays depends on the cores and on the room in DRAM: `spirit-bench stages` measures it.
 
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicU32};

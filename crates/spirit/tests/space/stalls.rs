@@ -110,8 +110,18 @@ fn streams_of_updates_in_memory_end() {
 }
 
 #[test]
+fn streams_of_updates_in_memory_end_with_two_stage_threads() {
+    streams_end(&IN_MEMORY, |options| (options.stage_threads(2), None));
+}
+
+#[test]
 fn streams_of_updates_in_a_directory_end() {
     streams_end(&IN_A_DIRECTORY, in_a_directory);
+}
+
+#[test]
+fn streams_of_updates_in_a_directory_end_with_two_stage_threads() {
+    streams_end(&IN_A_DIRECTORY, |options| in_a_directory(options.stage_threads(2)));
 }
 
 /// Segments stay in DRAM until an operation needs room, so each one asks for it.
