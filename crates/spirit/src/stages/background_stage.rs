@@ -7,7 +7,7 @@
 //! room has always been interrupted by steps at these places. Until it is finished, which is a step,
 //! the segment is outside the window, and no step knows of it.
 //!
-//! Whoever reads a term's entries holds the dictionary's writer: the other thread may give the term a
+//! A thread that reads a term's entries holds the dictionary's writer: the other may give the term a
 //! new array, and reuse the old one.
 //!
 //! Whether this pays depends on the cores and on the room in DRAM: `spirit-bench stages` measures it.
