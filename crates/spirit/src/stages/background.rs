@@ -67,6 +67,8 @@ pub(crate) struct Background {
     sheds_merged: bool,
     /// True if the ingest role waits for room in the log. Engraving makes it.
     log_is_full: bool,
+    /// True if segments are flushed in another thread meanwhile, which are then to be placed.
+    has_thread: bool,
     /// Callers that wait until all earlier tasks are done.
     waiting: Vec<SyncSender<()>>,
 }
@@ -118,6 +120,7 @@ impl Background {
             shed: None,
             sheds_merged: options.dictionary == DictionaryTier::Nvm,
             log_is_full: false,
+            has_thread: options.stage_threads > 1,
             waiting: Vec::new(),
         }
     }
@@ -146,6 +149,10 @@ impl Background {
             if let Some(placement) = &mut self.placement {
                 placement.idle();
             }
+            if self.is_placing() {
+                // Dropping a segment may have asked for a merge.
+                return Step::Taken;
+            }
             is_blocked = shedding == Some(Shedding::Waiting);
         } else if self.place_a_piece() {
             return Step::Taken;
@@ -160,7 +167,10 @@ impl Background {
         if shedding == Some(Shedding::Cutting) || self.shared.progress() != before {
             return Step::Taken;
         }
-        self.answer_waiting();
+        let is_flushing = self.has_thread && self.shared.is_anything_unflushed();
+        if !is_flushing || self.shared.is_stuck() {
+            self.answer_waiting();
+        }
         if is_blocked { Step::Blocked } else { Step::Nothing }
     }
 

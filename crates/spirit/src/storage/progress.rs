@@ -62,6 +62,11 @@ impl<A: Atom64> Progress<A> {
         self.unflushed.fetch_add(1u64.wrapping_neg(), Release);
     }
 
+    /// True if segments that were handed over are not flushed.
+    pub(crate) fn is_anything_unflushed(&self) -> bool {
+        self.unflushed.load(Acquire) > 0
+    }
+
     /// Notes that the flush stage, which read `progress` before it looked, can make no room, not
     /// even for the segment that it is about to flush.
     pub(crate) fn note_stuck(&self, progress: u64) {
@@ -71,7 +76,7 @@ impl<A: Atom64> Progress<A> {
     /// Like [`note_stuck`](Self::note_stuck), unless a segment waits to be flushed. A task that was
     /// sent before the segment may be done after the segment was handed over.
     pub(crate) fn note_stuck_if_flushed(&self, progress: u64) {
-        if self.unflushed.load(Acquire) == 0 {
+        if !self.is_anything_unflushed() {
             self.note_stuck(progress);
         }
     }

@@ -200,6 +200,11 @@ impl Shared {
         self.memory.notify_space();
     }
 
+    /// True if the flush stage has segments that are not flushed.
+    pub(crate) fn is_anything_unflushed(&self) -> bool {
+        self.progress.is_anything_unflushed()
+    }
+
     /// Notes that all operations below this sequence number are engraved.
     pub(crate) fn note_engraved_to(&self, sequence: u64) {
         // Release: the marks of the segments are durable before anybody relies on the number.

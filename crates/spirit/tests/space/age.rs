@@ -249,6 +249,7 @@ fn processes_that_only_read_leave_out_the_same() {
 struct Kept {
     directory: Directory,
     mode: Mode,
+    stage_threads: usize,
     clock: ManualClock,
     /// The index's time.
     now_ms: u64,
@@ -260,7 +261,7 @@ struct Kept {
 impl Kept {
     fn open(&self) -> Index {
         let options = manual(&self.clock).directory(self.directory.path()).mode(self.mode);
-        options.on_full(OnFull::DropOldest).open().unwrap()
+        options.stage_threads(self.stage_threads).on_full(OnFull::DropOldest).open().unwrap()
     }
 
     fn pass(&mut self, ms: u64) {
@@ -325,7 +326,8 @@ fn documents_are_there_for_their_time_whatever_the_clock_does() {
         let clock = ManualClock::new(NOON_MS);
         let (directory, arrived_ms) = (Directory::new(), Vec::new());
         let (now_ms, stored) = (NOON_MS, false);
-        let mut kept = Kept { directory, mode, clock, now_ms, arrived_ms, stored };
+        let stage_threads = 1 + seed as usize % 2;
+        let mut kept = Kept { directory, mode, stage_threads, clock, now_ms, arrived_ms, stored };
         let mut index = kept.open();
         for _ in 0..150 {
             match chance.below(16) {
