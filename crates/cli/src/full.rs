@@ -63,12 +63,14 @@ fn is_full(stats: &Stats, names: &[&str]) -> bool {
 
 /// Why `index` takes nothing more.
 pub(crate) fn said(index: &Index, error: &WriteError) -> String {
+    let mode = index.settings().mode;
+    let kept = kept(mode);
     match Full::of(index) {
         Full::Disk(directory, free) => format!(
-            "the disk of {} is full, {} are free; make room on it and ingest the rest again; {}",
+            "the disk of {} is full, {} are free; make room on it and ingest {} again; {kept}",
             directory.display(),
             Size(free),
-            kept(index.settings().mode)
+            if mode == Mode::Volatile { "everything" } else { "the rest" },
         ),
         Full::Index(directory, bytes) => format!(
             "the index in {} is full at its limit of {}; make one with a larger --nvm, or with \
@@ -107,7 +109,8 @@ fn waits(index: &Index) -> String {
     let kept = kept(index.settings().mode);
     match Full::of(index) {
         Full::Disk(directory, free) => format!(
-            "waiting: the disk of {} is full, {} are free; make room on it, or stop with Ctrl-C; {kept}",
+            "waiting: the disk of {} is full, {} are free; make room on it, or stop with Ctrl-C; \
+             {kept}",
             directory.display(),
             Size(free)
         ),

@@ -107,6 +107,17 @@ fn who_is_told_nothing_refuses_says_why_and_takes_more_when_there_is_space() {
     }
 }
 
+#[test]
+fn a_volatile_index_on_a_full_disk_says_that_nothing_stays() {
+    for disk in disks("a volatile index on a full disk") {
+        let directory = directory(&disk);
+        let _filler = disk.fill(6 << 20);
+        let said = ingest(&directory, &["--mode", "volatile"], &lines(DOCUMENTS)).failed(1);
+        assert!(said.contains(&format!("the disk of {directory} is full, ")), "{said}");
+        assert!(said.contains("ingest everything again; a volatile index ends with"), "{said}");
+    }
+}
+
 /// Documents with fields, and with words that are as rare as those of a language: a line each.
 fn posts(count: u64) -> String {
     let mut state = 7u64;
