@@ -2,25 +2,20 @@
 //! [`packed`](crate::lists::packed).
 
 use std::sync::atomic::AtomicU32;
-use std::sync::atomic::Ordering::Relaxed;
 
 use spirit_door::Site;
 use spirit_mem::Span;
 
 use crate::engrave::inversion::Inversion;
+use crate::engrave::term_engraver::{GROUP, each_entry};
 use crate::ground::ids::SegmentId;
 use crate::ground::posting::{FREQUENCY_MAX, frequency};
 use crate::lists::packed::PACKED_FIRST;
 use crate::lists::packed::writer::{PositionsOf, pack_list, pack_positions, words_max};
 use crate::memory::Memory;
 use crate::snapshot::{Segment, Snapshot};
-use crate::terms::dictionary::{Dictionary, TermId};
 use crate::terms::entries::{ALONE, Entry, PACKED};
 use crate::tier::Nvm;
-
-/// Prefetch distance in terms: a term's newest entry is prefetched this many terms ahead, and its
-/// record twice as many.
-const AHEAD: usize = 12;
 
 /// Larger segments stay raw: an offset this large would collide with the `PACKED` flag.
 pub(crate) const LIST_BYTES_MAX: u64 = PACKED as u64 * 4;
@@ -107,23 +102,13 @@ fn segment(memory: &Memory, id: SegmentId) -> Segment<'_> {
 /// Returns an upper bound of the bytes that a segment's packed lists take. `map` has the numbers of
 /// its ordinals.
 pub(crate) fn bytes_max(memory: &Memory, id: SegmentId, map: Span<AtomicU32>) -> u64 {
-    let region = memory.region();
-    let dictionary = Dictionary::new(region, memory.geometry());
-    let map = region.view(map);
-    let term_at = |ordinal: usize| {
-        map.get(ordinal).map(|id| TermId(id.load(Relaxed))).filter(|id| *id != TermId::NONE)
-    };
     let (mut postings, mut lists) = (0, 0);
-    // A flush in another thread may give a term a new array and reuse the old one.
-    let _writer = memory.dictionary();
-    for ordinal in 0..map.len() {
-        term_at(ordinal + 2 * AHEAD).inspect(|term| dictionary.prefetch_record(*term));
-        term_at(ordinal + AHEAD).inspect(|term| dictionary.prefetch_newest(*term));
-        let Some(term) = term_at(ordinal) else { continue };
-        let entries = dictionary.entries(term);
-        let found = entries.rfind(region, id).map(|index| entries.get(region, index));
-        postings += found.map_or(0, |entry| entry.postings as u64);
-        lists += 1;
+    let terms = map.len() as usize;
+    for first in (0..terms).step_by(GROUP) {
+        each_entry(memory, id, map, first..terms.min(first + GROUP), |_, _, entry| {
+            postings += u64::from(entry.postings);
+            lists += 1;
+        });
     }
     let (positions, width) = match memory.geometry().settings.positions {
         true => positions_max(&segment(memory, id), postings),

@@ -21,7 +21,7 @@ use crate::terms::entries::Entry;
 use crate::tier::Nvm;
 
 /// Number of terms of one step.
-const GROUP: usize = 1024;
+pub(crate) const GROUP: usize = 1024;
 /// Prefetch distance in terms: a term's newest entry is prefetched this many terms ahead, and its
 /// record twice as many.
 const AHEAD: usize = 12;
