@@ -26,8 +26,10 @@ use crate::run::{Took, say};
 use bug::{Bug, Tests};
 use copy::Copy;
 
-/// Beyond it a build or a test hangs. A test that hangs has found nothing: it could not say what.
-const BOUND: Duration = Duration::from_secs(10 * 60);
+/// Beyond it a build hangs. The first compiles all that the tests depend on.
+const BUILD_BOUND: Duration = Duration::from_secs(30 * 60);
+/// Beyond it a test hangs, and has found nothing: it could not say what.
+const TEST_BOUND: Duration = Duration::from_secs(10 * 60);
 /// The name of what tests print that find no bug.
 const WITHOUT: &str = "without";
 /// What tests print that could not be run here.
@@ -174,23 +176,23 @@ impl fmt::Display for Outcome {
 /// Compiles the tests, which has to succeed, and runs them. What they print is kept as of `name`.
 fn judge(copy: &Copy, name: &str, tests: Tests) -> Outcome {
     let printed = copy.printed(name);
-    let run = |line: Line| {
+    let run = |line: Line, bound: Duration| {
         let line = line
             .with("CARGO_TARGET_DIR", copy.build().display().to_string())
             // A failure is wanted here: it is no case to be tried again and again.
             .with("PROPTEST_DISABLE_FAILURE_PERSISTENCE", "1");
-        match line.run_into(&printed, &copy.tree(), BOUND) {
+        match line.run_into(&printed, &copy.tree(), bound) {
             Err(error) => Err(format!("it did not start: {error}")),
             Ok(Ended::Stopped(bound)) => Err(format!("it was stopped after {}", Took(bound))),
             Ok(Ended::Itself(status)) => Ok(status.success()),
         }
     };
-    match run(tests.build()) {
+    match run(tests.build(), BUILD_BOUND) {
         Ok(true) => {}
         Ok(false) => return Outcome::Broken(format!("no build, see {}", printed.display())),
         Err(why) => return Outcome::Broken(why),
     }
-    match run(tests.run()) {
+    match run(tests.run(), TEST_BOUND) {
         Err(why) => Outcome::Broken(why),
         Ok(passed) => verdict(passed, &std::fs::read_to_string(&printed).unwrap_or_default()),
     }
