@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use spirit::lab::Trace;
 use spirit::{Index, Search, WriteError};
@@ -22,9 +23,14 @@ const QUOTA: Quota = Quota { orders: 4, others: 2 };
 /// A run of a load ends this often at most, before the last.
 const STOPS: u64 = 4;
 /// At one image in this many the load is given up too.
-const GIVEN_UP: u64 = 8;
+const GIVEN_UP: u64 = 4;
 const DOCUMENTS: u64 = 40;
 const KEYS: u64 = 12;
+const RARE_WORDS: u64 = 300;
+/// Words of a long document. Two dozen of them fill a segment.
+const LONG: u64 = 300;
+/// Longer than a segment takes to be flushed and engraved.
+const PAUSE: Duration = Duration::from_millis(3);
 /// The note that the index is there.
 const MADE: u64 = 1;
 
@@ -36,6 +42,16 @@ struct Load {
     stops: Vec<usize>,
     /// Documents that are added at once.
     step: usize,
+    /// Between the steps, so that what is full is engraved meanwhile.
+    pause: Duration,
+}
+
+/// Which documents are long.
+#[derive(Clone, Copy)]
+enum Long {
+    None,
+    All,
+    EverySecond,
 }
 
 /// What a query for everything finds: sequence numbers and keys, newest first.
@@ -45,24 +61,49 @@ impl Load {
     fn of(seed: u64) -> Load {
         let chance = &mut Chance::new(seed);
         let setup = Setup { retain: false, ..Setup::of(seed) };
-        let count = 8 + chance.below(DOCUMENTS) as usize;
-        let is_keyed = chance.below(3) > 0;
-        let documents = (0..count).map(|_| {
-            let has_key = is_keyed && chance.below(4) > 0;
+        // Of two executors, which an odd seed has, one may be far ahead of the other.
+        let long = match seed % 6 {
+            0 | 2 => Long::All,
+            1 | 3 => Long::EverySecond,
+            _ => Long::None,
+        };
+        let (count, stops, pause) = match long {
+            Long::None => (8 + chance.below(DOCUMENTS), chance.below(STOPS + 1), Duration::ZERO),
+            // A stop ends a segment, which is then not full.
+            _ => (setup.executors as u64 * (40 + chance.below(16)), chance.below(2), PAUSE),
+        };
+        let keyed = match long {
+            Long::None => [0, 3, 3][chance.below(3) as usize],
+            Long::All => 3,
+            // Few, since a key decides on the executor.
+            Long::EverySecond => chance.below(2),
+        };
+        let documents = (0..count).map(|number| {
+            let has_key = chance.below(4) < keyed;
             let key = has_key.then(|| format!("k{}", chance.below(KEYS)));
-            let words = (0..1 + chance.below(6)).map(|_| WORDS[chance.below(4) as usize]);
-            (key, words.collect::<Vec<_>>().join(" "))
+            let words =
+                (0..1 + chance.below(6)).map(|_| WORDS[chance.below(4) as usize].to_owned());
+            let mut words: Vec<String> = words.collect();
+            let is_long = match long {
+                Long::None => false,
+                Long::All => true,
+                Long::EverySecond => number % 2 == 0,
+            };
+            if is_long {
+                words.extend((0..LONG).map(|_| format!("w{}", chance.below(RARE_WORDS))));
+            }
+            (key, words.join(" "))
         });
         let documents = documents.collect();
-        let stops = (0..chance.below(STOPS + 1)).map(|_| chance.below(count as u64) as usize);
+        let stops = (0..stops).map(|_| chance.below(count) as usize);
         let mut stops: Vec<usize> = stops.collect();
         stops.sort_unstable();
-        Load { setup, documents, stops, step: 1 + chance.below(9) as usize }
+        Load { setup, documents, stops, step: 1 + chance.below(9) as usize, pause }
     }
 
     /// Adds the documents from the place that was kept up to `end`. The place is the number of those
     /// before it.
-    fn add(&self, index: &Index, end: usize) -> Result<(), WriteError> {
+    fn add(&self, index: &Index, end: usize, pause: Duration) -> Result<(), WriteError> {
         let mut bulk = index.bulk()?;
         let [begun, before, ..] = bulk.place();
         assert_eq!(before, bulk.documents(), "the place is that of the next document");
@@ -75,6 +116,7 @@ impl Load {
             let next = (at + self.step).min(end);
             let documents = self.documents[at..next].iter();
             bulk.add_all(documents.map(|(key, text)| (key.as_deref(), text.as_str())))?;
+            std::thread::sleep(pause);
             bulk.note_place(place(next))?;
             at = next;
         }
@@ -86,14 +128,14 @@ impl Load {
         let mut index = self.setup.open(directory, Some(trace)).unwrap();
         trace.note(MADE);
         for stop in &self.stops {
-            self.add(&index, *stop).unwrap();
+            self.add(&index, *stop, self.pause).unwrap();
             assert_eq!(index.add("refused"), Err(WriteError::BulkUnfinished));
             if stop % 2 == 0 {
                 index.close().unwrap();
                 index = self.setup.open(directory, Some(trace)).unwrap();
             }
         }
-        self.add(&index, self.documents.len()).unwrap();
+        self.add(&index, self.documents.len(), self.pause).unwrap();
         let found = found(&index);
         assert_eq!(index.stats().unwrap().dropped_segments, 0, "nothing is dropped");
         index.close().unwrap();
@@ -106,7 +148,8 @@ impl Load {
         let index = self.setup.open(heap.path(), None).map_err(|error| error.to_string())?;
         let accepted = index.accepted();
         if index.has_unfinished_bulk() || accepted == 0 {
-            self.add(&index, self.documents.len()).map_err(|error| error.to_string())?;
+            let added = self.add(&index, self.documents.len(), Duration::ZERO);
+            added.map_err(|error| error.to_string())?;
         }
         // After a start dead rows are counted anew in the background.
         index.settle();
