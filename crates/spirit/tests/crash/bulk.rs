@@ -42,16 +42,28 @@ struct Load {
     stops: Vec<usize>,
     /// Documents that are added at once.
     step: usize,
+    /// Which documents are long.
+    long: Long,
     /// Between the steps, so that what is full is engraved meanwhile.
     pause: Duration,
 }
 
-/// Which documents are long.
-#[derive(Clone, Copy)]
+/// Which documents of a load are long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Long {
     None,
     All,
     EverySecond,
+}
+
+impl Long {
+    fn has(self, number: u64) -> bool {
+        match self {
+            Long::None => false,
+            Long::All => true,
+            Long::EverySecond => number.is_multiple_of(2),
+        }
+    }
 }
 
 /// What a query for everything finds: sequence numbers and keys, newest first.
@@ -84,12 +96,7 @@ impl Load {
             let words =
                 (0..1 + chance.below(6)).map(|_| WORDS[chance.below(4) as usize].to_owned());
             let mut words: Vec<String> = words.collect();
-            let is_long = match long {
-                Long::None => false,
-                Long::All => true,
-                Long::EverySecond => number % 2 == 0,
-            };
-            if is_long {
+            if long.has(number) {
                 words.extend((0..LONG).map(|_| format!("w{}", chance.below(RARE_WORDS))));
             }
             (key, words.join(" "))
@@ -98,7 +105,7 @@ impl Load {
         let stops = (0..stops).map(|_| chance.below(count) as usize);
         let mut stops: Vec<usize> = stops.collect();
         stops.sort_unstable();
-        Load { setup, documents, stops, step: 1 + chance.below(9) as usize, pause }
+        Load { setup, documents, stops, step: 1 + chance.below(9) as usize, long, pause }
     }
 
     /// Adds the documents from the place that was kept up to `end`. The place is the number of those
@@ -137,7 +144,14 @@ impl Load {
         }
         self.add(&index, self.documents.len(), self.pause).unwrap();
         let found = found(&index);
-        assert_eq!(index.stats().unwrap().dropped_segments, 0, "nothing is dropped");
+        let stats = index.stats().unwrap();
+        assert_eq!(stats.dropped_segments, 0, "nothing is dropped");
+        // Each executor has one, and an empty one for what comes next.
+        let is_spread = stats.segments.len() > 2 * self.setup.executors;
+        assert!(
+            is_spread || self.long == Long::None,
+            "an executor's documents take several segments"
+        );
         index.close().unwrap();
         found
     }
