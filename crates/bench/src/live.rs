@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use spirit::{Builder, Index, Reader};
 
@@ -13,7 +13,7 @@ use crate::all_matches;
 use crate::cores::{Cores, On};
 use crate::corpus::Corpus;
 use crate::scratch::Scratch;
-use crate::timing::Latencies;
+use crate::timing::{Latencies, median};
 use crate::workloads::Workload;
 
 /// Tight, moderate and loose: long-term DRAM as a share of what the index takes.
@@ -23,7 +23,7 @@ const ASKED_MAX: usize = 4_000_000;
 /// Queries of a workload whose time is divided between the tiers.
 const DIVIDED: usize = 1000;
 /// How often they are asked for that.
-const DIVIDED_ROUNDS: usize = 3;
+const DIVIDED_ROUNDS: usize = 5;
 
 /// An index with four fifths of the documents.
 pub(crate) struct Live {
@@ -86,7 +86,7 @@ impl Live {
     }
 
     /// The share of a workload's time that passes in segments which are read in DRAM: the time of searches in them alone against that
-    /// of searches in all. Nothing is added meanwhile.
+    /// of searches in all, the median over the rounds. Nothing is added meanwhile.
     pub(crate) fn share_in_dram(&self, workload: &Workload) -> Fallible<f64> {
         let mut reader = self.index.reader()?;
         let oldest = self.oldest_in_dram()?;
@@ -97,16 +97,11 @@ impl Live {
             }
             start.elapsed()
         };
-        // Once to warm up, and then in turn: the clock has two states.
-        let (mut in_dram, mut whole) = (Duration::ZERO, Duration::ZERO);
-        for round in 0..=DIVIDED_ROUNDS {
-            let (young, all) = (since(oldest), since(0));
-            if round > 0 {
-                in_dram += young;
-                whole += all;
-            }
-        }
-        Ok(in_dram.as_secs_f64() / whole.as_secs_f64())
+        // Once to warm up, and then in turn: the clock has two states, and a round in which it changes says nothing.
+        let mut share = || since(oldest).as_secs_f64() / since(0).as_secs_f64();
+        share();
+        let shares: Vec<f64> = (0..DIVIDED_ROUNDS).map(|_| share()).collect();
+        Ok(median(&shares))
     }
 
     /// The position of the oldest segment that is read in DRAM, as all newer ones are.
