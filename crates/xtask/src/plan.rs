@@ -114,7 +114,7 @@ pub(crate) fn plan(options: Options, offered: &Offered) -> Vec<Step> {
     // Who depends on the crate has it without the laboratory.
     add("clippy of the crate", cargo("cargo clippy --package spirit --lib -- -D warnings"));
     // As many random cases as 45 minutes have time for. Each run draws others.
-    let cases = Line::new("cargo test --workspace").with("PROPTEST_CASES", "50");
+    let cases = Line::new("cargo test --workspace").with("PROPTEST_CASES", "100");
     add("test", tests(cases, bound));
     if options.quick {
         return steps;
