@@ -16,6 +16,7 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
@@ -194,8 +195,8 @@ fn fill(builder: Builder) -> Index {
 }
 
 /// The same with most of its segments in the second tier, with packed lists.
-fn packed(directory: &Directory) -> Index {
-    let options = tiny(1, 8 << 20).directory(directory.path()).nvm_bytes(16 << 20);
+fn packed(directory: &Path) -> Index {
+    let options = tiny(1, 8 << 20).directory(directory).nvm_bytes(16 << 20);
     let options = options.document_bytes_max(8 << 10).postings(Postings::Packed);
     let index = with_fields(options.engrave(EngravePolicy::Eager)).open().unwrap();
     feed(&index, 0..20_000);
@@ -335,7 +336,7 @@ fn queries_allocate_nothing_with_three_executors() {
 #[test]
 fn queries_allocate_nothing_where_lists_are_packed() {
     let directory = Directory::new();
-    queries_allocate_nothing(&packed(&directory));
+    queries_allocate_nothing(&packed(directory.path()));
 }
 
 /// What a round of up to 4,096 documents for three executors allocates, at most, and its part of the threads.
@@ -512,12 +513,11 @@ fn forbid_system_calls() {
 
 /// The child's life: ends the process with success if nothing killed it before.
 fn ask_under_the_filter(kind: &str, call: bool) -> ! {
-    let directory = Directory::new();
     let index = match kind.parse() {
         Ok(executors) => filled(executors),
         Err(_) if kind == "cached" => cached(Matching::Isomorphic),
         Err(_) if kind == "partial" => cached(Matching::Partial2),
-        Err(_) => packed(&directory),
+        Err(_) => packed(Path::new(".")),
     };
     during_ingest(&index, || {
         let mut reader = index.reader().unwrap();
@@ -535,11 +535,13 @@ fn ask_under_the_filter(kind: &str, call: bool) -> ! {
     })
 }
 
-/// Runs the test `name` of this binary as a child of the kind `child`.
+/// Runs the test `name` of this binary as a child of the kind `child`, in a directory that goes whatever way the child ends.
 fn run_child(name: &str, child: &str) -> Output {
+    let directory = Directory::new();
     let binary = std::env::current_exe().unwrap();
     let arguments = ["--exact", name, "--nocapture", "--test-threads=1"];
-    Command::new(binary).args(arguments).env(CHILD, child).output().unwrap()
+    let mut command = Command::new(binary);
+    command.args(arguments).env(CHILD, child).current_dir(directory.path()).output().unwrap()
 }
 
 #[test]
