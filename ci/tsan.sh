@@ -18,6 +18,8 @@ cd "$(dirname "$0")/.."
 
 export RUSTC_BOOTSTRAP=1
 export RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=thread"
+# The suppressions name files, which only line tables tell.
+export CARGO_PROFILE_DEV_DEBUG=line-tables-only
 export SPIRIT_FRESHNESS_ADDS="${SPIRIT_FRESHNESS_ADDS:-10000}"
 export SPIRIT_BESIDE_ADDS="${SPIRIT_BESIDE_ADDS:-2000}"
 export PROPTEST_CASES="${PROPTEST_CASES:-5}"
