@@ -29,9 +29,7 @@ impl Options {
 /// What the tree and the machine have to offer.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offered {
-    /// A crate for fuzzing.
-    fuzz: bool,
-    /// Its targets.
+    /// The targets for fuzzing. Their replay is a test of the workspace.
     fuzz_targets: Vec<String>,
     /// `cargo fuzz` on a nightly toolchain.
     fuzzer: bool,
@@ -50,7 +48,6 @@ impl Offered {
         let data = std::env::var_os("SPIRIT_DATA").map(PathBuf::from);
         let posts = data.unwrap_or_else(|| PathBuf::from("../shared/data")).join(POSTS);
         Offered {
-            fuzz: root.join("fuzz/Cargo.toml").is_file(),
             fuzz_targets: fuzz_targets(root),
             fuzzer: options.long && fuzzer_installed(root),
             sanitizers: SANITIZERS
@@ -122,11 +119,6 @@ pub(crate) fn plan(options: Options, offered: &Offered) -> Vec<Step> {
     let doc = Line::new("cargo doc --workspace --no-deps").with("RUSTDOCFLAGS", "-D warnings");
     add("doc", Act::Run(doc, bound));
     add("surface", cargo("cargo xtask surface"));
-    if offered.fuzz {
-        // Its dependencies are compiled already.
-        let replay = Line::new("cargo test --manifest-path fuzz/Cargo.toml --target-dir target");
-        add("fuzz replay", tests(replay, bound));
-    }
     if options.long {
         for target in &offered.fuzz_targets {
             add(&format!("fuzz {target}"), fuzz(target, offered));
@@ -195,7 +187,8 @@ fn fuzz(target: &str, offered: &Offered) -> Act {
         ));
     }
     let script = format!(
-        "mkdir -p target/fuzz/{target} fuzz/corpus/{target} && cargo +nightly fuzz run {target} \
+        "mkdir -p target/fuzz/{target} fuzz/corpus/{target} && \
+         CARGO_PROFILE_RELEASE_LTO=off cargo +nightly fuzz run {target} \
          target/fuzz/{target} fuzz/corpus/{target} -- -max_total_time=300"
     );
     Act::Run(Line::new("sh -c").word(script), 20 * MINUTE)
@@ -211,7 +204,6 @@ mod tests {
 
     fn everything() -> Offered {
         Offered {
-            fuzz: true,
             fuzz_targets: vec!["query_parse".into()],
             fuzzer: true,
             sanitizers: SANITIZERS.into(),
@@ -232,8 +224,8 @@ mod tests {
     #[test]
     fn all_that_is_offered_is_run() {
         let named = names(Options::default(), &everything());
-        assert_eq!(named[5..10], ["doc", "surface", "fuzz replay", "asan", "tsan"]);
-        assert_eq!(named[10..], ["demo", "demo on real posts"]);
+        assert_eq!(named[5..9], ["doc", "surface", "asan", "tsan"]);
+        assert_eq!(named[9..], ["demo", "demo on real posts"]);
         let long = Options { long: true, ..Options::default() };
         let named = names(long, &everything());
         assert!(
@@ -258,7 +250,7 @@ mod tests {
         let long = Options { long: true, ..Options::default() };
         for step in plan(long, &everything()) {
             let Act::Run(line, bound) = &step.act else { continue };
-            let longer = ["test", "fuzz replay", "asan", "tsan"].contains(&step.name.as_str());
+            let longer = ["test", "asan", "tsan"].contains(&step.name.as_str());
             let cases = line.environment.iter().any(|(name, _)| *name == "PROPTEST_CASES");
             assert_eq!(cases, longer, "{}", step.name);
             assert!(*bound <= long.budget());
