@@ -31,7 +31,7 @@ fn index() -> &'static Index {
                         .text(&text)
                         .field("n", n)
                         .field("x", f64::from(n % 9) / 2.0);
-                    index.add(&document.field("at", n * 86_400).field("tag", &tag)).map(drop)
+                    index.add(document.field("at", n * 86_400).field("tag", &tag)).map(drop)
                 }
                 _ => index.add(&text).map(drop),
             }
@@ -142,7 +142,7 @@ fn bar(text: &str, at: usize) -> Option<Range<usize>> {
         let ends = |c: Option<char>| c.is_none_or(|c| c.is_whitespace() || "()\"".contains(c));
         before != Some('\\') && before != Some('|') && ends(behind)
     };
-    let last = bars.map(|(start, _)| start).filter(stands_alone).last();
+    let last = bars.map(|(start, _)| start).rfind(stands_alone);
     last.map(|start| start..start + 1)
 }
 

@@ -125,7 +125,7 @@ pub(crate) fn plan(options: Options, offered: &Offered) -> Vec<Step> {
         }
     }
     for sanitizer in &offered.sanitizers {
-        let bound = if options.long { 60 * MINUTE } else { 20 * MINUTE };
+        let bound = if options.long { 60 * MINUTE } else { 30 * MINUTE };
         add(sanitizer, tests(Line::new("bash").word(script(sanitizer)), bound));
     }
     // What the README tells a newcomer to type. It is built for release in long runs only: that takes as long as all
